@@ -1,0 +1,148 @@
+"""Everything memdir raises on purpose, in one tree.
+
+    MemdirError                 exit 1   the base: a sentence for a person, and a hint what to do
+    ├── UsageError              exit 2   the command line or a setting makes no sense
+    │   └── SettingsError                a settings file can't be read at all
+    ├── UnsafePath              exit 2   a path that memory must never live at or write to (P5, F8, A8)
+    ├── NotFound                exit 3   no such memory, file or session
+    ├── Conflict                exit 4   somebody else changed it meanwhile; read again (F9)
+    ├── SecretFound             exit 5   a secret stood in what was to be written (E10)
+    ├── MemoryOff               exit 1   memory is switched off here (S3)
+    ├── ToolError                        speech to the model: what went wrong with its call, what to do
+    ├── StopLoop                         ends a run of the agent loop; carries its reason
+    │   ├── TurnLimit                    a fork used up its turns (for extraction: a success, E6)
+    │   └── Aborted                      the person, or shutdown, ended it
+    └── ModelError              exit 1   a model could not answer
+        ├── ModelNotConfigured  exit 2   no language model is set, and this needs one
+        ├── KeyMissing          exit 2   the provider's key is not in the environment
+        ├── KeyRefused                   the provider did not take the key
+        ├── ModelOverloaded              busy or rate limited, after all retries
+        ├── ModelUnreachable             no connection, or the stream broke off
+        ├── ContextTooLong               the request is over the model's window
+        └── BadReply                     an answer that can't be used
+
+Messages never hold the contents of memories, and never a secret's value.
+"""
+
+from __future__ import annotations
+
+
+class MemdirError(Exception):
+    """Base of all errors that memdir raises on purpose.
+
+    ``str(error)`` is one sentence for the person; ``hint`` says what to do about it, or is None.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(MemdirError):
+    """The command line or a setting makes no sense."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """A settings file can't be read as JSON at all."""
+
+
+class UnsafePath(MemdirError):
+    """A path that memory must never live at or write to (P5, F8, A8).
+
+    ``path`` is the offending value as given, ``source`` where it came from, ``reason`` why it is refused.
+    """
+
+    exit_code = 2
+
+    def __init__(self, path: object, *, reason: str, source: str | None = None) -> None:
+        origin = f" (from {source})" if source else ""
+        shown = path if isinstance(path, str) else repr(path)
+        super().__init__(f"unsafe path {shown[:200]!r}{origin}: {reason}")
+        self.path = path
+        self.source = source
+        self.reason = reason
+
+
+class NotFound(MemdirError):
+    """No such memory, file or session."""
+
+    exit_code = 3
+
+
+class Conflict(MemdirError):
+    """Somebody else changed the file since it was read (F9): read it again, then decide."""
+
+    exit_code = 4
+
+
+class SecretFound(MemdirError):
+    """A secret stood in what was to be written (E10). ``rules`` names the rules, never the value."""
+
+    exit_code = 5
+
+    def __init__(self, rules: tuple[str, ...], *, where: str) -> None:
+        super().__init__(
+            f"not written: {where} holds what looks like a secret ({', '.join(rules)})",
+            hint="write the same fact without the value, for instance where the secret is kept",
+        )
+        self.rules = rules
+
+
+class MemoryOff(MemdirError):
+    """Memory is switched off here (S3). The message says by what."""
+
+
+class ToolError(MemdirError):
+    """Speech to the model: what went wrong with its tool call, and what it can do."""
+
+
+class StopLoop(MemdirError):
+    """Ends a run of the agent loop; the message is the reason."""
+
+
+class TurnLimit(StopLoop):
+    """A fork used up its turns."""
+
+
+class Aborted(StopLoop):
+    """The person or the shutdown ended the run."""
+
+
+class ModelError(MemdirError):
+    """A model could not answer."""
+
+
+class ModelNotConfigured(ModelError):
+    """No language model is set, and this needs one."""
+
+    exit_code = 2
+
+
+class KeyMissing(ModelError):
+    """The provider's key is not in the environment."""
+
+    exit_code = 2
+
+
+class KeyRefused(ModelError):
+    """The provider did not take the key."""
+
+
+class ModelOverloaded(ModelError):
+    """Busy or rate limited, after all retries."""
+
+
+class ModelUnreachable(ModelError):
+    """No connection, or the stream broke off."""
+
+
+class ContextTooLong(ModelError):
+    """The request is over the model's window."""
+
+
+class BadReply(ModelError):
+    """An answer that can't be used."""
