@@ -1,4 +1,4 @@
-"""Case files: a JSON-lines file of verdicts, from the shared folder beside the checkout or from tests/data."""
+"""Case files: JSON lines of verdicts, from the shared folder beside the checkout or from tests/data."""
 
 from __future__ import annotations
 

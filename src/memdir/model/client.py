@@ -25,7 +25,7 @@ class ModelClient(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether this is the embedded default, which answers memdir's own two jobs by rules, not by `complete`."""
+        """Whether this is the embedded default, which does memdir's own two jobs by rules."""
         ...
 
     @property
