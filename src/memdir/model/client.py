@@ -40,3 +40,7 @@ class ModelClient(Protocol):
             ModelError: see the tree in `memdir.errors`.
         """
         ...
+
+    async def aclose(self) -> None:
+        """Close what is open, connections above all. Whoever made the client calls it at the end."""
+        ...

@@ -1,0 +1,63 @@
+# Two commands do everything: `make demo` shows memdir at work, `make test` checks it.
+# They set themselves up in .venv (uv where it is; Python 3.11+ with pip otherwise).
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+RUN := $(VENV)/.ready-run
+DEV := $(VENV)/.ready-dev
+CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
+
+.PHONY: demo test lint fix bench bench-extract bench-recall stress docs lock clean help
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(RUN) ## three recorded conversations through the real runtime, no key needed
+	@$(PY) -m memdir demo
+
+test: $(DEV) lint ## lint, types, arrows and all tests
+	$(PY) -m pytest -n 2 --dist worksteal
+
+lint: $(DEV) ## style, types and the arrows of ARCHITECTURE.md
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+fix: $(DEV) ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: bench-extract bench-recall ## the figures, beside their baselines
+
+bench-extract: $(DEV) ## what the embedded default saves from conversations
+	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
+
+bench-recall: $(DEV) ## which memories it finds for a prompt
+	$(PY) -m bench.recall --cases $(CASES)/recall
+
+stress: $(DEV) ## kill -9 at 200 random points; two writers at once
+	$(PY) -m tests.stress.kill --rounds 200
+	$(PY) -m tests.stress.racers --each 200
+
+docs: $(DEV) ## regenerate what is generated: the settings schema, the golden prompts, the command reference
+	$(PY) -m memdir.settings > src/memdir/settings.schema.json
+	$(PY) -m tests.prompts.regenerate
+	$(PY) -m scripts.reference > docs/commands.md
+
+lock: ## update the lock files (needs uv)
+	uv lock --upgrade
+	uv export --quiet --frozen --no-emit-project --no-annotate --no-default-groups --group build -o requirements.lock
+	uv export --quiet --frozen --no-emit-project --no-annotate --all-extras --group build --group dev -o requirements-dev.lock
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(RUN): pyproject.toml requirements.lock scripts/setup
+	@scripts/setup $(VENV) run
+	@touch $@
+
+$(DEV): pyproject.toml requirements-dev.lock scripts/setup
+	@scripts/setup $(VENV) dev
+	@touch $@ $(RUN)

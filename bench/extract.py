@@ -1,0 +1,262 @@
+"""How good is the extraction? Talks with known right answers -> recall, precision, left alone, leaks, wrong deletes.
+
+    python -m bench.extract --cases FILE            a table
+    python -m bench.extract --cases FILE --json     {"all": {...}, "by_lang": {...}, "by_category": {...}}
+    python -m bench.extract --cross-validate        the half the rules were made on, and the half they were not
+    python -m bench.extract --misses                what was not found, talk by talk
+
+The score functions are those of `extraction_check.py` beside the case file (else the copy in tests/data). What is
+proposed is written to a real memory directory and read back. Two baselines run along: one that writes nothing, one
+that writes down every message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from memdir.extract.local import Create, Delete, Known, Proposal, Turn, propose
+from memdir.memory import topic
+
+REPO = Path(__file__).resolve().parent.parent
+DEFAULT_CASES = (REPO.parent / "shared" / "cases" / "extraction.jsonl", REPO / "tests" / "data" / "extraction.jsonl")
+
+Case: TypeAlias = Mapping[str, Any]
+State: TypeAlias = list[dict[str, str]]
+Extractor: TypeAlias = Callable[[Case, Path], None]
+"""Brings a memory directory, which holds the case's existing memories, to its state after the talk."""
+Score: TypeAlias = Mapping[str, Any]
+
+COUNTS = ("gold", "found", "written", "right", "wrong_deletes")
+
+
+# ---------------------------------------------------------------------------------- running a case
+
+
+def run_case(case: Case, extractor: Extractor) -> State:
+    """The memory directory after the talk, as the score functions want it."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        for memory in case["existing"]:
+            text = topic.render(**{key: memory[key] for key in ("name", "description", "type", "body")})
+            (directory / memory["file"]).write_text(text, encoding="utf-8")
+        extractor(case, directory)
+        return [_state(path, case) for path in sorted(directory.glob("*.md")) if path.name != "MEMORY.md"]
+
+
+def _state(path: Path, case: Case) -> dict[str, str]:
+    """An untouched memory is given as the case has it, so that only real changes count."""
+    found = topic.parse(path.read_text(encoding="utf-8"), filename=path.name)
+    text = " ".join((found.name, found.description or "", found.body.strip()))
+    for memory in case["existing"]:
+        before = " ".join((memory["name"], memory["description"], memory["body"]))
+        if memory["file"] == path.name and " ".join(before.split()) == " ".join(text.split()):
+            text = before
+    return {"file": path.name, "type": found.type or "", "text": text}
+
+
+def local(case: Case, directory: Path) -> None:
+    """The rule-based extractor."""
+    turns = [Turn(role=_ROLES[turn["role"]], text=turn["text"]) for turn in case["turns"]]
+    existing = [
+        Known(file=m["file"], name=m["name"], description=m["description"], type=m["type"], body=m["body"])
+        for m in case["existing"]
+    ]
+    for proposal in propose(turns, existing, today=date.fromisoformat(case["today"])):
+        apply(proposal, directory)
+
+
+_ROLES: Mapping[str, Any] = {"user": "person", "assistant": "assistant", "tool": "tool"}
+
+
+def apply(proposal: Proposal, directory: Path) -> None:
+    """Write one proposal the way the product does: strict new files, edits that keep a file's own shape."""
+    if isinstance(proposal, Create):
+        text = topic.render(
+            name=proposal.title, description=proposal.description, type=proposal.type, body=proposal.body
+        )
+        (directory / _free_name(proposal.stem, directory)).write_text(text, encoding="utf-8")
+    elif isinstance(proposal, Delete):
+        (directory / proposal.file).unlink()
+    else:
+        path = directory / proposal.file
+        data = topic.replace_body(path.read_bytes(), proposal.body)
+        changes = {"name": proposal.name, "description": proposal.description}
+        path.write_bytes(topic.edit(data, {key: value for key, value in changes.items() if value is not None}))
+
+
+def _free_name(stem: str, directory: Path) -> str:
+    names = [f"{stem}.md", *(f"{stem}_{number}.md" for number in range(2, 100))]
+    return next(name for name in names if not (directory / name).exists())
+
+
+def writes_nothing(case: Case, directory: Path) -> None:
+    """Baseline: no memory at all."""
+
+
+def dumps_each_turn(case: Case, directory: Path) -> None:
+    """Baseline: each message of the person is a memory."""
+    for number, turn in enumerate(case["turns"]):
+        if turn["role"] == "user":
+            text = topic.render(name=f"Turn {number}", description=None, type="feedback", body=turn["text"])
+            (directory / f"turn_{number}.md").write_text(text, encoding="utf-8")
+
+
+EXTRACTORS: Mapping[str, Extractor] = {
+    "local": local,
+    "writes nothing": writes_nothing,
+    "dumps each user turn": dumps_each_turn,
+}
+
+
+# ---------------------------------------------------------------------------------- figures
+
+
+def figures(scored: Iterable[tuple[Case, Score]]) -> dict[str, float | int | None]:
+    """Fractions 0 to 1, or None where there is nothing to divide by; leaks and wrong deletes are counts."""
+    total: Counter[str] = Counter()
+    for _, score in scored:
+        total.update({name: score[name] for name in COUNTS})
+        total["leaks"] += bool(score["leaks"])
+        total["empty"] += score["empty_right"] is not None
+        total["empty_right"] += bool(score["empty_right"])
+    return {
+        "precision": _fraction(total["right"], total["written"]),
+        "recall": _fraction(total["found"], total["gold"]),
+        "left_alone": _fraction(total["empty_right"], total["empty"]),
+        "leaks": total["leaks"],
+        "wrong_deletes": total["wrong_deletes"],
+    }
+
+
+def _fraction(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def report(scored: Sequence[tuple[Case, Score]]) -> dict[str, Any]:
+    """All talks, by language, by category."""
+    return {
+        "all": figures(scored),
+        "by_lang": _grouped(scored, "lang"),
+        "by_category": _grouped(scored, "category"),
+    }
+
+
+def _grouped(scored: Sequence[tuple[Case, Score]], key: str) -> dict[str, Any]:
+    groups: dict[str, list[tuple[Case, Score]]] = defaultdict(list)
+    for case, score in scored:
+        groups[case[key]].append((case, score))
+    return {name: figures(group) for name, group in sorted(groups.items())}
+
+
+def halves(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+    """Every other talk of a category. The rules were made on the first half; the second only gave figures."""
+    seen: Counter[str] = Counter()
+    made_on: list[Case] = []
+    held_out: list[Case] = []
+    for case in cases:
+        (held_out if seen[case["category"]] % 2 else made_on).append(case)
+        seen[case["category"]] += 1
+    return made_on, held_out
+
+
+# ---------------------------------------------------------------------------------- command line
+
+
+def checker(cases: Path) -> ModuleType:
+    """`extraction_check.py` beside the cases, or the project's copy."""
+    for folder in (cases.resolve().parent, REPO / "tests" / "data"):
+        path = folder / "extraction_check.py"
+        spec = importlib.util.spec_from_file_location("extraction_check", path) if path.exists() else None
+        if spec and spec.loader:
+            module = importlib.util.module_from_spec(spec)
+            with _no_bytecode():
+                spec.loader.exec_module(module)
+            return module
+    raise SystemExit(f"error: no extraction_check.py beside {cases}\nhint: put the score functions there")
+
+
+@contextlib.contextmanager
+def _no_bytecode() -> Iterator[None]:
+    """The case folder may be read-only and is not ours."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def scored(cases: Iterable[Case], extractor: Extractor, check: ModuleType) -> list[tuple[Case, Score]]:
+    """Run and score."""
+    return [(case, check.score(case, run_case(case, extractor))) for case in cases]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    options = _options(arguments)
+    path = options.cases
+    check = checker(path)
+    cases = check.load(path)
+    extractor = EXTRACTORS["local"]
+    ours = scored(cases, extractor, check)
+    if options.json:
+        print(json.dumps(report(ours), indent=2))
+        return 0
+    print(_table("local", report(ours)))
+    for name in ("writes nothing", "dumps each user turn"):
+        print(_table(name, {"all": figures(scored(cases, EXTRACTORS[name], check))}))
+    if options.cross_validate:
+        for name, half in zip(("half the rules were made on", "held-out half"), halves(cases), strict=True):
+            print(_table(name, report(scored(half, extractor, check))))
+    if options.misses:
+        _print_misses(ours)
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.extract", description=__doc__.split("\n")[0])
+    default = next((path for path in DEFAULT_CASES if path.exists()), DEFAULT_CASES[0])
+    parser.add_argument("--cases", type=Path, default=default, help="talks, JSON lines")
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    parser.add_argument("--cross-validate", action="store_true", help="also report each half of the talks")
+    parser.add_argument("--misses", action="store_true", help="also list what went wrong, talk by talk")
+    return parser.parse_args(arguments)
+
+
+def _table(name: str, parts: Mapping[str, Any]) -> str:
+    rows = [f"\n## {name}", f"{'':24} {'recall':>7} {'precision':>9} {'left alone':>10} {'leaks':>5} {'wrong deletes':>13}"]
+    for part, group in parts.items():
+        for label, found in [("all", group)] if part == "all" else group.items():
+            rows.append(
+                f"{label:24} {_percent(found['recall']):>7} {_percent(found['precision']):>9} "
+                f"{_percent(found['left_alone']):>10} {found['leaks']:>5} {found['wrong_deletes']:>13}"
+            )
+    return "\n".join(rows)
+
+
+def _percent(fraction: float | None) -> str:
+    return "-" if fraction is None else f"{100 * fraction:.0f} %"
+
+
+def _print_misses(pairs: Iterable[tuple[Case, Score]]) -> None:
+    for case, score in pairs:
+        fine = score["found"] == score["gold"] and score["right"] == score["written"]
+        if not fine or score["leaks"] or score["wrong_deletes"] or score["empty_right"] is False:
+            print(
+                f"{case['id']:28} found {score['found']}/{score['gold']}  right {score['right']}/{score['written']}"
+                f"  leaks {len(score['leaks'])}  wrong deletes {score['wrong_deletes']}"
+            )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

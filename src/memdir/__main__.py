@@ -1,0 +1,5 @@
+"""`python -m memdir`."""
+
+from memdir.cli import main
+
+main()

@@ -1,0 +1,86 @@
+"""What happens in a session -> named events with counts and durations, never contents (H4).
+
+Whoever wants to know subscribes: the log (`logging_sink`), a progress line, a test. A subscriber that
+fails is logged once a failure and never reaches the one who emitted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+LOADED = "loaded"
+"""The memory index went into a conversation: lines, bytes, truncated."""
+RECALLED = "recalled"
+"""Memories were put into a conversation: files, bytes, seconds."""
+EXTRACTED = "extracted"
+"""A background run wrote memories: files, turns, tokens, seconds."""
+SKIPPED = "skipped"
+"""A background job had nothing to do or may not run: job, why."""
+DENIED = "denied"
+"""A tool call was not allowed: agent, tool, reason."""
+FORKED = "forked"
+"""A fork ended: label, stop, turns, tokens in and out, cache reads and writes, hit percent, seconds (A7)."""
+TURN_ENDED = "turn_ended"
+"""A turn of a conversation ended with an answer: agent, requests so far, seconds."""
+ABORTED = "aborted"
+"""A turn was broken off before its final answer: agent."""
+CHANGED = "changed"
+"""Files that the conversation knows changed on disk: files (R8)."""
+MENDED = "mended"
+"""What a killed process left behind was put right: repairs."""
+FAILED = "failed"
+"""Something went wrong beside the conversation, which went on: where, error (its type)."""
+
+Value = str | int | float | bool | None
+
+_LONGEST = 300
+_log = logging.getLogger("memdir")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened. Fields are small values: numbers, names, paths, reasons."""
+
+    name: str
+    fields: Mapping[str, Value]
+
+
+Sink = Callable[[Event], None]
+
+
+class Events:
+    """Takes events and hands each to all subscribers, in the order they came."""
+
+    def __init__(self, *sinks: Sink) -> None:
+        self._sinks: list[Sink] = list(sinks)
+
+    def subscribe(self, sink: Sink) -> Callable[[], None]:
+        """Call `sink` with each event from now on. Returns what ends that."""
+        self._sinks.append(sink)
+        return lambda: self._sinks.remove(sink) if sink in self._sinks else None
+
+    def emit(self, name: str, /, **fields: Value) -> None:
+        """Tell all subscribers. Never raises; text is cut at 300 characters."""
+        event = Event(name=name, fields={key: _short(value) for key, value in fields.items()})
+        for sink in tuple(self._sinks):
+            try:
+                sink(event)
+            except Exception:  # noqa: BLE001 - a listener's fault is not the session's
+                _log.warning("an event listener failed on %s", name, exc_info=True)
+
+
+def logging_sink(logger: logging.Logger | None = None, *, level: int = logging.INFO) -> Sink:
+    """A subscriber that logs each event as one line of JSON."""
+    target = logger or _log
+
+    def write(event: Event) -> None:
+        target.log(level, "%s", json.dumps({"event": event.name, **event.fields}, ensure_ascii=False))
+
+    return write
+
+
+def _short(value: Value) -> Value:
+    return value[:_LONGEST] if isinstance(value, str) else value

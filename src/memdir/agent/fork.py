@@ -1,0 +1,139 @@
+"""A conversation and one instruction -> what a background agent made of them (A4, A5, A7).
+
+A fork continues from a copy of its host's conversation: the same prefix and the same messages, byte for
+byte, so that the provider's cache has most of the request already. It has its own table of seen files and
+its own rights; no transcript, no hooks, no recall. To abort it, cancel the scope in which it runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from memdir.agent.events import FORKED
+from memdir.agent.loop import Agent
+from memdir.agent.permissions import for_fork
+from memdir.errors import TurnLimit, UsageError
+from memdir.memory import entrypoint
+from memdir.memory.store import MemoryDir, Written
+from memdir.memory.topic import Origin
+from memdir.model.messages import Message, Text, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """How a fork ended and what it did (A7).
+
+    `messages` are those that it added, its instruction first. `turns` counts requests. `wrote` holds every
+    write of a memory file, the index included; `deleted` the topic files removed. `denied` counts refused
+    calls. Reaching the limit of turns is a success like any other end.
+    """
+
+    messages: tuple[Message, ...]
+    usage: Usage
+    turns: int
+    wrote: tuple[Written, ...]
+    deleted: tuple[str, ...]
+    denied: int
+    stop: Literal["end", "turn limit"]
+    seconds: float
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topic files that it changed, each once and in order; the index does not count (E8)."""
+        changed = [written.file for written in self.wrote if written.action != "unchanged"]
+        names = [name for name in (*changed, *self.deleted) if PurePosixPath(name).name != entrypoint.NAME]
+        return tuple(dict.fromkeys(names))
+
+
+async def fork(
+    agent: Agent,
+    instruction: str,
+    *,
+    memory: MemoryDir,
+    max_turns: int,
+    label: str,
+    messages: Sequence[Message] | None = None,
+) -> Forked:
+    """Run a background agent on a copy of the conversation, with the rights of a memory fork.
+
+    `messages` is the conversation to continue from, if not all that it holds now: the host may be in its
+    next turn already. It ends with a final answer, or is empty.
+
+    Raises:
+        UsageError: the messages end in the middle of a turn.
+        ModelError: the model could not answer.
+    """
+    base = tuple(agent.messages if messages is None else messages)
+    if base and (base[-1].role != "assistant" or base[-1].tool_uses):
+        raise UsageError("a fork begins after a final answer, not in the middle of a turn")
+    background, began = (
+        _background(agent, base, memory=memory, max_turns=max_turns, label=label),
+        time.monotonic(),
+    )
+    message = Message(role="user", content=(Text(text=instruction),), origin="system")
+    stop: Literal["end", "turn limit"] = "end"
+    try:
+        await background.turn(message)
+    except TurnLimit:
+        stop = "turn limit"
+    ended = Forked(
+        messages=tuple(background.messages[len(base) :]),
+        usage=background.usage,
+        turns=background.steps,
+        wrote=tuple(background.context.wrote),
+        deleted=tuple(background.context.deleted),
+        denied=background.denied,
+        stop=stop,
+        seconds=round(time.monotonic() - began, 3),
+    )
+    _report(agent, label, ended)
+    return ended
+
+
+def _background(
+    agent: Agent, base: tuple[Message, ...], *, memory: MemoryDir, max_turns: int, label: str
+) -> Agent:
+    said = next((message.id for message in reversed(base) if message.origin == "person"), None)
+    context = replace(
+        agent.context,
+        files=agent.files.copy(),
+        memory=memory,
+        origin=Origin(session=agent.id, message=said, worker=label),
+        wrote=[],
+        deleted=[],
+    )
+    return Agent(
+        id=agent.id,
+        prefix=agent.prefix,
+        model=agent.model,
+        context=context,
+        permit=for_fork(memory=memory.directory, cwd=context.cwd),
+        tools=agent.tools,
+        messages=list(base),
+        events=agent.events,
+        label=label,
+        max_steps=max_turns,
+        watch_files=False,
+    )
+
+
+def _report(agent: Agent, label: str, ended: Forked) -> None:
+    usage = ended.usage
+    agent.events.emit(
+        FORKED,
+        label=label,
+        stop=ended.stop,
+        turns=ended.turns,
+        input_tokens=usage.input,
+        cache_read=usage.cache_read,
+        cache_write=usage.cache_write,
+        output_tokens=usage.output,
+        hit_percent=usage.hit_percent,
+        files=len(ended.topics),
+        denied=ended.denied,
+        seconds=ended.seconds,
+    )

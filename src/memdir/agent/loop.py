@@ -1,0 +1,317 @@
+"""A person's message -> the final answer, by way of tool calls: run > turn > ask > act (A1).
+
+Everything is append-only: a message that was sent once is sent the same way ever after (A4), and goes to the
+transcript as it is appended. Features plug in through `Hooks`; the loop knows none of them. What fails beside
+the conversation, a hook or the transcript, is told as an event and the turn goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from memdir.agent.attachments import changed_files, memory_write
+from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, TURN_ENDED, Events
+from memdir.agent.file_state import FileState
+from memdir.agent.permissions import Deny, Permission
+from memdir.agent.tools import TOOLS, Tool, ToolContext
+from memdir.agent.tools.base import check_input
+from memdir.agent.transcript import Transcript
+from memdir.errors import Aborted, ToolError, TurnLimit, UsageError
+from memdir.memory.topic import Origin
+from memdir.model.client import ModelClient, OnText
+from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
+
+BROKEN_OFF = "[The person broke off the answer here.]"
+GO_ON = "[Your answer reached the length limit. Go on exactly where it stopped, without repeating anything.]"
+INTERRUPTED = "Interrupted before it ended. It may have been carried out in part, or not at all."
+
+_log = logging.getLogger("memdir")
+
+
+async def _nothing(*_: object) -> None:
+    """A hook that does nothing."""
+
+
+async def _no_messages() -> Sequence[Message]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """Where features plug into a conversation. What a hook raises is logged and never reaches the turn.
+
+    `on_turn_start`: the person's message was appended. `collect`: before each request; what it gives is
+    appended. `on_turn_end`: a final answer was given. `on_turn_over`: the turn is over, however it ended;
+    it can't wait.
+    """
+
+    on_turn_start: Callable[[Agent, Message], Awaitable[None]] = _nothing
+    collect: Callable[[], Awaitable[Sequence[Message]]] = _no_messages
+    on_turn_end: Callable[[Agent], Awaitable[None]] = _nothing
+    on_turn_over: Callable[[Agent], None] = lambda _: None
+
+
+@dataclass(kw_only=True, eq=False)
+class Agent:
+    """One conversation with a model that has tools.
+
+    `label` names it in events. `max_steps` bounds the requests of its life (None: no bound). `watch_files`
+    says whether changes of known files on disk are shown (R8). `usage`, `steps` and `denied` add up over
+    its life.
+    """
+
+    id: str
+    prefix: Prefix
+    model: ModelClient
+    context: ToolContext
+    permit: Permission
+    tools: Sequence[Tool] = TOOLS
+    messages: list[Message] = field(default_factory=list)
+    transcript: Transcript | None = None
+    events: Events = field(default_factory=Events)
+    hooks: Hooks = field(default_factory=Hooks)
+    on_text: OnText | None = None
+    label: str = "main"
+    max_steps: int | None = None
+    watch_files: bool = True
+    usage: Usage = field(default_factory=Usage, init=False)
+    steps: int = field(default=0, init=False)
+    denied: int = field(default=0, init=False)
+    _scope: anyio.CancelScope | None = field(default=None, init=False)
+
+    @property
+    def files(self) -> FileState:
+        """What this conversation has seen of files."""
+        return self.context.files
+
+    @property
+    def recent_tools(self) -> tuple[str, ...]:
+        """Names of the tools that the conversation used, the latest first, each once (R5)."""
+        names = [call.name for message in self.messages for call in message.tool_uses]
+        return tuple(dict.fromkeys(reversed(names)))
+
+    # -- run > turn > ask > act --
+
+    async def run(self, prompt: str) -> Message:
+        """One turn: what the person typed -> the model's final answer.
+
+        Raises:
+            Aborted: the turn was broken off by `abort`.
+            TurnLimit: `max_steps` requests were made without a final answer.
+            ModelError: the model could not answer; the person's message stays in the conversation.
+        """
+        return await self.turn(person(prompt, at=self.context.now()))
+
+    async def turn(self, message: Message) -> Message:
+        """One turn that begins with any message; see `run`."""
+        if self._scope is not None:
+            raise UsageError("a turn of this conversation is running already")
+        answer: Message | None = None
+        self._scope, began = anyio.CancelScope(), time.monotonic()
+        try:
+            with self._scope:
+                self._begin(message)
+                await self._beside("on_turn_start", self.hooks.on_turn_start, self, self.messages[-1])
+                answer = await self._until_answered()
+                self._tell(TURN_ENDED, requests=self.steps, seconds=round(time.monotonic() - began, 3))
+                await self._beside("on_turn_end", self.hooks.on_turn_end, self)
+        except anyio.get_cancelled_exc_class():
+            self._broken_off(answer)
+            raise
+        finally:
+            self._scope = None
+            self._over()
+        if answer is None:
+            self._broken_off(answer)
+            raise Aborted("the turn was broken off")
+        return answer
+
+    async def _until_answered(self) -> Message:
+        """Ask and act by turns, until the model answers without calling a tool.
+
+        An answer that reached the length limit is continued once; what is there then is the answer.
+        """
+        continued = False
+        while True:
+            self.add(*await self._collect())
+            reply = await self._ask()
+            if calls := reply.message.tool_uses:
+                await self._act(calls)
+            elif reply.stop == "max_tokens" and not continued:
+                continued = True
+                self.add(_note(GO_ON))
+            else:
+                return reply.message
+
+    async def _ask(self) -> Reply:
+        if self.steps == self.max_steps:
+            raise TurnLimit(f"no final answer after {self.steps} requests")
+        request = Request(prefix=self.prefix, messages=tuple(self.messages))
+        reply = await self.model.complete(request, on_text=self.on_text)
+        self.steps += 1
+        self.usage += reply.usage
+        said = reply.message if reply.message.content else replace(reply.message, content=(_NO_ANSWER,))
+        self.add(said)
+        return replace(reply, message=self.messages[-1])
+
+    async def _act(self, calls: Sequence[ToolUse]) -> None:
+        """Run the calls and append one message with a result for each, in their order, whatever happens."""
+        results: dict[int, ToolResult] = {}
+        wrote, deleted = len(self.context.wrote), len(self.context.deleted)
+        readers = {tool.spec.name for tool in self.tools if tool.read_only}
+        try:
+            for batch in _batches(calls, readers):
+                await self._run(batch, results)
+        finally:
+            names = [written.file for written in self.context.wrote[wrote:]]
+            self.add(_results(calls, results, memory_write(names, self.context.deleted[deleted:])))
+
+    def abort(self) -> None:
+        """Break off the running turn, if there is one. The conversation stays whole: `run` can go on."""
+        if self._scope is not None:
+            self._scope.cancel()
+
+    # -- tool calls --
+
+    async def _run(self, batch: Sequence[tuple[int, ToolUse]], results: dict[int, ToolResult]) -> None:
+        """Decide on each call, then run what is allowed, all at once: a batch of many only reads."""
+        admitted = [(at, call) for at, call in batch if await self._guarded(at, call, self._admit, results)]
+        async with anyio.create_task_group() as tasks:
+            for at, call in admitted:
+                tasks.start_soon(self._guarded, at, call, self._perform, results)
+
+    async def _guarded(
+        self,
+        at: int,
+        call: ToolUse,
+        step: Callable[[ToolUse], Awaitable[str | None]],
+        results: dict[int, ToolResult],
+    ) -> bool:
+        """Whether `step` went well. What it says, or what went wrong, becomes the call's result."""
+        try:
+            if (said := await step(call)) is not None:
+                results[at] = ToolResult(tool_use_id=call.id, content=said)
+            return True
+        except ToolError as error:
+            said = str(error)
+        except Exception as error:  # noqa: BLE001 - a tool's fault is told to the model, and the turn goes on
+            self._log_failure(call.name, error)
+            said = f"{call.name} failed unexpectedly ({type(error).__name__}: {error}). Try another way."
+        results[at] = ToolResult(tool_use_id=call.id, content=said, is_error=True)
+        return False
+
+    async def _admit(self, call: ToolUse) -> None:
+        """Raise `ToolError` unless the call is well-formed and allowed (A5)."""
+        tool = self._tool(call)
+        if call.malformed is not None:
+            raise ToolError(
+                f"{call.name}: the input was not valid JSON, or was cut off; send it again, shorter"
+            )
+        check_input(tool.spec, call.input)
+        verdict = await self.permit(call)
+        if isinstance(verdict, Deny):
+            self.denied += 1
+            self._tell(DENIED, tool=call.name, reason=verdict.reason)
+            raise ToolError(f"Not allowed: {verdict.reason}")
+
+    async def _perform(self, call: ToolUse) -> str:
+        return await self._tool(call).run(call.input, self.context)
+
+    def _tool(self, call: ToolUse) -> Tool:
+        for tool in self.tools:
+            if tool.spec.name == call.name:
+                return tool
+        names = ", ".join(tool.spec.name for tool in self.tools)
+        raise ToolError(f"there is no tool {call.name}; there are {names}")
+
+    # -- beside the conversation --
+
+    def _begin(self, message: Message) -> None:
+        """Close calls that a killed session left open, and take the message in."""
+        if self.messages and (open_calls := self.messages[-1].tool_uses):
+            self.add(_results(open_calls, {}, None))
+        self.add(message)
+        if message.origin == "person":
+            origin = Origin(session=self.id, message=message.id, worker=self.label)
+            self.context = replace(self.context, origin=origin)
+
+    def add(self, *messages: Message) -> None:
+        """Append to the conversation and its transcript, as before the first turn with what comes first (I3)."""
+        for message in messages:
+            dated = message if message.at else replace(message, at=self.context.now())
+            self.messages.append(dated)
+            if self.transcript is not None:
+                try:
+                    self.transcript.append(dated)
+                except Exception as error:  # noqa: BLE001 - a full disk does not end the conversation
+                    self._log_failure("transcript", error)
+
+    async def _collect(self) -> Sequence[Message]:
+        """What is to be added before the next request: changed files, and what the features have ready."""
+        changed: list[Message] = []
+        if self.watch_files and len(self.files):
+            look = partial(changed_files, self.files, now=self.context.now())
+            changed = await self._beside("changed_files", anyio.to_thread.run_sync, look) or []
+        if changed:
+            self._tell(CHANGED, files=len(changed))
+        return [*changed, *(await self._beside("collect", self.hooks.collect) or ())]
+
+    async def _beside(self, where: str, hook: Callable[..., Awaitable[Any]], *given: object) -> Any:
+        """What the hook gives, or None if it fails."""
+        try:
+            return await hook(*given)
+        except Exception as error:  # noqa: BLE001 - a feature's fault never breaks the person's turn
+            self._log_failure(where, error)
+            return None
+
+    def _over(self) -> None:
+        try:
+            self.hooks.on_turn_over(self)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._log_failure("on_turn_over", error)
+
+    def _broken_off(self, answer: Message | None) -> None:
+        if answer is None:
+            self.add(_note(BROKEN_OFF))
+            self._tell(ABORTED)
+
+    def _tell(self, name: str, **fields: Any) -> None:
+        self.events.emit(name, agent=self.label, **fields)
+
+    def _log_failure(self, where: str, error: Exception) -> None:
+        """The kind of error and where it arose; not its text, which may quote a memory."""
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        _log.error("%s failed: %s\n%s", where, type(error).__name__, trace)
+        self._tell(FAILED, where=where, error=type(error).__name__)
+
+
+_NO_ANSWER = Text(text="(no answer)")
+
+
+def _note(text: str) -> Message:
+    return Message(role="user", content=(Text(text=text),), origin="system")
+
+
+def _batches(calls: Sequence[ToolUse], readers: Set[str]) -> Iterator[list[tuple[int, ToolUse]]]:
+    """The calls with their places: neighbours that only read together, every other call alone."""
+    grouped = groupby(enumerate(calls), lambda numbered: -1 if numbered[1].name in readers else numbered[0])
+    return (list(batch) for _, batch in grouped)
+
+
+def _results(calls: Sequence[ToolUse], results: dict[int, ToolResult], about: Any) -> Message:
+    """One message with a result for every call; a call without one was interrupted."""
+    content = tuple(
+        results.get(at) or ToolResult(tool_use_id=call.id, content=INTERRUPTED, is_error=True)
+        for at, call in enumerate(calls)
+    )
+    return Message(role="user", content=content, origin="tool", attachment=about)

@@ -1,0 +1,167 @@
+"""A tool call -> may it run? Decided when the tool is called, never by handing out other tools (A5, A9).
+
+The two decisions look at the call and at where its path really leads, and change nothing. A memory fork
+reads, and writes the topic files of one directory. The main agent reads and writes there freely, reads its
+working folder, and for the rest the person is asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from memdir import fs
+from memdir.agent.tools.base import place
+from memdir.agent.tools.search import holds_secrets
+from memdir.errors import ToolError, UnsafePath
+from memdir.model.messages import ToolUse
+
+Mode = Literal["ask", "accept-edits"]
+"""What happens to writes in the working folder: the person is asked, or has agreed to all of them."""
+
+READERS = frozenset({"Read", "Glob", "Grep"})
+WRITERS = frozenset({"Write", "Edit"})
+GUARDED = frozenset({".git", ".hg", ".svn", ".memdir", ".claude"})
+"""Folders of the working folder whose files make programs do things: a write there is always asked about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """The call may run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deny:
+    """The call may not run; the model is told why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """The person decides. `what` says in one line what would be done."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a front end shows to the person."""
+
+    call: ToolUse
+    what: str
+
+
+Verdict: TypeAlias = Allow | Deny
+Permission: TypeAlias = Callable[[ToolUse], Awaitable[Verdict]]
+AskPerson: TypeAlias = Callable[[Question], Awaitable[bool]]
+
+
+def decide_fork(call: ToolUse, *, memory: Path, cwd: Path) -> Verdict:
+    """What a memory fork may do (A5). `memory` is the one directory that it was started for."""
+    if call.name == "Bash":
+        return Deny(
+            reason="Bash is not available to a background memory job. Use Read, Glob and Grep to look, "
+            f"and Write or Edit for memory files in {memory}."
+        )
+    if call.name not in READERS | WRITERS:
+        return Deny(reason=f"{call.name} is not available to a background memory job.")
+    try:
+        target = target_of(call, cwd)
+    except ToolError as error:
+        return Deny(reason=str(error))
+    return _read_by_fork(target) if call.name in READERS else _write_by_fork(target, memory)
+
+
+def _read_by_fork(target: Path) -> Verdict:
+    if leads_to_secrets(target):
+        return Deny(
+            reason=f"{target} is a place where credentials are kept; a background job does not read it."
+        )
+    return Allow()
+
+
+def _write_by_fork(target: Path, memory: Path) -> Verdict:
+    """Inside the directory, after links, `..`, case and Unicode form, and Markdown only (A8)."""
+    try:
+        real = fs.contain(memory, target)
+    except (UnsafePath, OSError, ValueError):
+        return Deny(reason=f"a background memory job writes only inside {memory}; {target} is not in it.")
+    if real.suffix != ".md" or real.name.startswith("."):
+        return Deny(reason=f"memory files are Markdown files, with a name that ends in .md; not {real.name}.")
+    return Allow()
+
+
+def decide_main(call: ToolUse, *, memory: Path | None, cwd: Path, mode: Mode = "ask") -> Allow | Ask | Deny:
+    """What the main agent may do without asking (A9). Bash gains nothing from memory."""
+    if call.name == "Bash":
+        return Ask(what=f"run: {call.input.get('command', '')}")
+    if call.name not in READERS | WRITERS:
+        return Deny(reason=f"nobody has said what {call.name} may do")
+    try:
+        target = target_of(call, cwd)
+    except ToolError as error:
+        return Deny(reason=str(error))
+    if memory and fs.inside(memory, target):
+        return Allow()
+    here = fs.inside(cwd, target) and not leads_to_secrets(target)
+    if here and (call.name in READERS or (mode == "accept-edits" and not _is_guarded(target))):
+        return Allow()
+    doing = {"Read": "read", "Glob": "list", "Grep": "search", "Write": "write", "Edit": "change"}[call.name]
+    return Ask(what=f"{doing} {target}")
+
+
+def _is_guarded(target: Path) -> bool:
+    parts = (*target.parts, *Path(os.path.realpath(target)).parts)
+    return not GUARDED.isdisjoint(part.casefold() for part in parts)
+
+
+def for_fork(*, memory: Path, cwd: Path) -> Permission:
+    """The permission of a memory fork."""
+
+    async def permit(call: ToolUse) -> Verdict:
+        return decide_fork(call, memory=memory, cwd=cwd)
+
+    return permit
+
+
+def for_main(
+    *, memory: Path | None, cwd: Path, mode: Mode = "ask", ask: AskPerson | None = None
+) -> Permission:
+    """The permission of the main agent. `ask` puts questions to the person; None: nobody is there."""
+
+    async def permit(call: ToolUse) -> Verdict:
+        verdict = decide_main(call, memory=memory, cwd=cwd, mode=mode)
+        if not isinstance(verdict, Ask):
+            return verdict
+        if ask is None:
+            return Deny(reason=f"nobody is there to allow it ({verdict.what}). Find a way without it.")
+        if await ask(Question(call=call, what=verdict.what)):
+            return Allow()
+        return Deny(reason=f"the person did not allow it ({verdict.what}). Ask what they want instead.")
+
+    return permit
+
+
+def target_of(call: ToolUse, cwd: Path) -> Path:
+    """The file or folder that a file tool's call is about, as the tool itself will understand it.
+
+    Raises:
+        ToolError: the path is no path.
+    """
+    given = call.input.get("file_path" if call.name in WRITERS | {"Read"} else "path") or "."
+    if not isinstance(given, str):
+        raise ToolError("the path must be a string")
+    return place(given, cwd)
+
+
+def leads_to_secrets(path: Path) -> bool:
+    """Whether a path, as written or where it really leads, is a place of credentials.
+
+    `/proc` is one: it shows the environment of processes, this one's with its keys included.
+    """
+    real = Path(os.path.realpath(path))
+    return any(holds_secrets(one.parts) or one.parts[1:2] == ("proc",) for one in (path, real))

@@ -1,0 +1,164 @@
+"""What a tool is, and what it is given; a model's input -> checked input, paths and files.
+
+A tool is a value: the words the model knows it by, whether it only reads, and a coroutine. It returns text
+for the model or raises `ToolError` with text for the model; nothing else is a tool's way to speak.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from memdir import fs
+from memdir.agent.file_state import FileState
+from memdir.errors import Conflict, MemdirError, ToolError
+from memdir.memory.store import MemoryDir, Written
+from memdir.memory.topic import Origin
+from memdir.model.messages import ToolSpec
+
+Input = Mapping[str, Any]
+
+LIMIT = 30_000
+"""Characters that one answer of Grep or Bash may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """Where a tool runs and what it may lean on; one for each conversation.
+
+    `origin` is stamped into memories that are written (E11). `wrote` and `deleted` collect what tool calls
+    did to the memory directory, in order. `environment` is handed on to processes, without its secrets.
+    """
+
+    cwd: Path
+    files: FileState
+    memory: MemoryDir | None
+    now: Callable[[], datetime]
+    origin: Origin | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    wrote: list[Written] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool: its words for the model, whether it changes nothing, and what it does."""
+
+    spec: ToolSpec
+    read_only: bool
+    run: Callable[[Input, ToolContext], Awaitable[str]]
+
+
+class WroteButOver(ToolError):
+    """The write stands, and the index is now over a limit (F7): the model is told to mend it at once."""
+
+
+def in_thread(work: Callable[[Input, ToolContext], str]) -> Callable[[Input, ToolContext], Awaitable[str]]:
+    """A blocking tool as a coroutine. An abort waits for it: a half-done write is nobody's wish."""
+
+    async def run(given: Input, context: ToolContext) -> str:
+        return await anyio.to_thread.run_sync(partial(work, given, context))
+
+    return run
+
+
+# -- input -----------------------------------------------------------------------------------------------
+
+
+def schema(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
+    """JSON Schema of a tool's input: an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "boolean": (bool,)}
+
+
+def check_input(spec: ToolSpec, given: Input) -> None:
+    """Raise `ToolError`, naming every fault at once, unless `given` fits the tool's schema."""
+    properties: Mapping[str, Mapping[str, Any]] = spec.schema["properties"]
+    faults = [f"{name} is missing" for name in spec.schema["required"] if name not in given]
+    for name, value in given.items():
+        if name not in properties:
+            faults.append(f"there is no parameter {name}")
+        elif fault := _fault(properties[name], value):
+            faults.append(f"{name} {fault}")
+    if faults:
+        raise ToolError(f"{spec.name}: {'; '.join(faults)}. Parameters: {_usage(spec)}.")
+
+
+def _fault(rule: Mapping[str, Any], value: object) -> str | None:
+    wanted: str = rule["type"]
+    if not isinstance(value, _TYPES[wanted]) or (wanted != "boolean" and isinstance(value, bool)):
+        return f"must be of type {wanted}, not {type(value).__name__}"
+    if "enum" in rule and value not in rule["enum"]:
+        return f"must be one of {', '.join(rule['enum'])}"
+    if isinstance(value, int) and value < rule.get("minimum", value):
+        return f"must be at least {rule['minimum']}"
+    if isinstance(value, int) and value > rule.get("maximum", value):
+        return f"must be at most {rule['maximum']}"
+    return None
+
+
+def _usage(spec: ToolSpec) -> str:
+    required = spec.schema["required"]
+    return ", ".join(name if name in required else f"{name}?" for name in spec.schema["properties"])
+
+
+# -- paths -----------------------------------------------------------------------------------------------
+
+
+def place(given: str, cwd: Path) -> Path:
+    """The absolute path that a model means; `~/` is the home folder, a relative path is below `cwd`.
+
+    Links are not followed here. Permissions and tools both ask this one function (A8).
+    """
+    if not given or "\0" in given:
+        raise ToolError("the path is empty or holds a NUL byte; give an absolute path")
+    path = Path.home() / given[2:] if given.startswith("~/") else cwd / given
+    return Path(os.path.normpath(path)) if ".." not in path.parts else Path(os.path.realpath(path))
+
+
+def in_memory(path: Path, context: ToolContext) -> bool:
+    """Whether the path leads into the memory directory, so that reading and writing go by its rules (A8)."""
+    return context.memory is not None and fs.inside(context.memory.directory, path)
+
+
+# -- text ------------------------------------------------------------------------------------------------
+
+
+def cut_middle(text: str, limit: int = LIMIT) -> str:
+    """At most about `limit` characters: the beginning and the end, and how much is left out between."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit // 2], text[-limit // 2 :]
+    return f"{head}\n\n[... {len(text) - limit:,} characters left out ...]\n\n{tail}"
+
+
+@contextmanager
+def told_to_the_model(path: Path) -> Iterator[None]:
+    """Turn what can go wrong with a file into words for the model."""
+    try:
+        yield
+    except Conflict as error:
+        raise ToolError(
+            f"{path} was changed on disk since you read it. Read it again, then make your change."
+        ) from error
+    except ToolError:
+        raise
+    except MemdirError as error:
+        raise ToolError(f"{error}. {error.hint or ''}".strip()) from error
+    except OSError as error:
+        raise ToolError(f"{path}: {error.strerror or type(error).__name__}") from error

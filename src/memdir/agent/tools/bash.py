@@ -1,0 +1,56 @@
+"""Bash: a command line -> what it printed, bounded in time and size (A2)."""
+
+from __future__ import annotations
+
+import shutil
+
+from memdir.agent.tools.base import Input, Tool, ToolContext, cut_middle, schema
+from memdir.agent.tools.process import run
+from memdir.errors import ToolError
+from memdir.model.messages import ToolSpec
+
+DEFAULT_MS = 120_000
+MOST_MS = 600_000
+
+SPEC = ToolSpec(
+    name="Bash",
+    description=(
+        "Runs a command with bash in the working folder and gives what it prints (stdout and stderr "
+        "together, the middle cut out above 30,000 characters). Each call is a shell of its own, without "
+        "stdin or terminal; what it leaves running is ended with it. timeout is in milliseconds: 120,000 "
+        "by default, 600,000 at most. To read, search and change files prefer Read, Glob, Grep, Edit and "
+        "Write."
+    ),
+    schema=schema(
+        ("command",),
+        command={"type": "string", "description": "The command line"},
+        timeout={"type": "integer", "minimum": 1, "maximum": MOST_MS, "description": "Milliseconds"},
+        description={"type": "string", "description": "What the command does, in a few words"},
+    ),
+)
+
+
+async def bash(given: Input, context: ToolContext) -> str:
+    """Run one command line; an exit code other than 0 is an error result."""
+    if "\0" in given["command"]:
+        raise ToolError("the command holds a NUL byte")
+    shell = shutil.which("bash", path=context.environment.get("PATH"))
+    if shell is None:
+        raise ToolError("there is no bash on this machine; use the other tools")
+    milliseconds = given.get("timeout", DEFAULT_MS)
+    ended = await run(
+        [shell, "-c", given["command"]],
+        cwd=context.cwd,
+        environment=context.environment,
+        seconds=milliseconds / 1000,
+        join=True,
+    )
+    output = cut_middle(ended.output.decode("utf-8", errors="replace").rstrip("\n"))
+    if ended.code is None:
+        raise ToolError(f"stopped after {milliseconds / 1000:g} seconds; until then it printed:\n{output}")
+    if ended.code != 0:
+        raise ToolError(f"exit code {ended.code}\n{output}".rstrip())
+    return output or "(no output)"
+
+
+BASH = Tool(spec=SPEC, read_only=False, run=bash)

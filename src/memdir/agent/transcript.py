@@ -1,0 +1,251 @@
+"""A conversation <-> an append-only file of JSON lines, one record a message (A1, P9).
+
+    {"type": "session", "version": 1, "uuid", "parentUuid": null, "sessionId", "timestamp", "cwd",
+     "prefix": {"system": [text…], "tools": [{"name", "description", "schema"}…], "maxTokens", "thinking"}}
+    {"type": "user" | "assistant" | "attachment", "uuid", "parentUuid", "sessionId", "timestamp", "cwd",
+     "origin", "message": {"role", "content": [block…]}, "attachment"?: {…}}
+
+The first record holds what every request begins with, so that a resumed conversation continues byte for byte.
+Blocks have the shape of the Messages API. What a person types stands there as typed, secrets included: the
+file is the owner's alone (0600). An existing transcript is never overwritten, and a torn or unknown line
+costs that line only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, assert_never
+
+from memdir import fs
+from memdir.errors import Conflict, NotFound
+from memdir.model.messages import (
+    Block,
+    Message,
+    Prefix,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+    new_id,
+)
+
+VERSION = 1
+_LINE_ENDS = ("\x85", "\u2028", "\u2029")
+"""What JSON leaves as it is and some readers take for the end of a line."""
+_TYPES = frozenset({"user", "assistant", "attachment"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What a transcript holds. `skipped` counts lines that were torn or unknown."""
+
+    session_id: str
+    cwd: Path
+    prefix: Prefix
+    messages: tuple[Message, ...]
+    skipped: int = 0
+
+
+class Transcript:
+    """The transcript of one session, open for appending."""
+
+    def __init__(self, path: Path, *, session_id: str, cwd: Path, last: str) -> None:
+        self.path = path
+        self._common = {"sessionId": session_id, "cwd": str(cwd)}
+        self._last = last
+
+    @classmethod
+    def create(
+        cls, path: Path, *, session_id: str, cwd: Path, prefix: Prefix, at: datetime | None = None
+    ) -> Transcript:
+        """Begin a transcript.
+
+        Raises:
+            Conflict: there is a file of that name already; it is left as it is.
+        """
+        fs.make_private(path.parent)
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError as error:
+            raise Conflict(
+                f"there is a transcript {path} already",
+                hint="resume that session, or begin one with a new id",
+            ) from error
+        new = cls(path, session_id=session_id, cwd=cwd, last=new_id())
+        head = {"type": "session", "version": VERSION, "uuid": new._last, "parentUuid": None}
+        new._write({**head, **new._common, "timestamp": _stamp(at), "prefix": _prefix_out(prefix)})
+        return new
+
+    @classmethod
+    def reopen(cls, path: Path) -> tuple[Transcript, Recorded]:
+        """Go on with a transcript: what it holds, and the end to append to.
+
+        Raises:
+            NotFound: there is none, or its first record is lost.
+        """
+        found, last = _read(path)
+        return cls(path, session_id=found.session_id, cwd=found.cwd, last=last), found
+
+    def append(self, message: Message) -> None:
+        """Add one message; it is on the disk when this returns.
+
+        Raises:
+            OSError: the disk said no.
+        """
+        kind = "attachment" if message.origin == "attachment" else message.role
+        record = {
+            "type": kind,
+            "uuid": message.id,
+            "parentUuid": self._last,
+            **self._common,
+            "timestamp": _stamp(message.at),
+            "origin": message.origin,
+            "message": {"role": message.role, "content": [_block_out(block) for block in message.content]},
+        }
+        if message.attachment is not None:
+            record["attachment"] = dict(message.attachment)
+        self._write(record)
+        self._last = message.id
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        fs.append_line(self.path, _line(record), sync=True)
+
+
+def read(path: Path) -> Recorded:
+    """What the transcript holds: messages equal to those that were appended.
+
+    Raises:
+        NotFound: there is none, or its first record is lost.
+    """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[Recorded, str]:
+    try:
+        records = list(_records(fs.read_file(path)))
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no transcript {path}") from error
+    head = next((record for record in records if record and record.get("type") == "session"), None)
+    if head is None:
+        raise NotFound(f"{path} is not a transcript of memdir: its first record is missing")
+    messages, skipped = list[Message](), 0
+    for record in records:
+        if record is head:
+            continue
+        message = _message_in(record)
+        skipped += message is None
+        messages += [message] if message else []
+    found = Recorded(
+        session_id=head["sessionId"],
+        cwd=Path(head["cwd"]),
+        prefix=_prefix_in(head["prefix"]),
+        messages=tuple(messages),
+        skipped=skipped,
+    )
+    return found, messages[-1].id if messages else head["uuid"]
+
+
+def _records(data: bytes) -> Iterator[dict[str, Any] | None]:
+    """Each line's record, or None for a line that holds none."""
+    for line in data.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        yield record if isinstance(record, dict) else None
+
+
+def _message_in(record: dict[str, Any] | None) -> Message | None:
+    if record is None or record.get("type") not in _TYPES:
+        return None
+    try:
+        said, stamp = record["message"], record["timestamp"]
+        return Message(
+            role=said["role"],
+            content=tuple(_block_in(block) for block in said["content"]),
+            origin=record["origin"],
+            id=record["uuid"],
+            at=datetime.fromisoformat(stamp) if stamp else None,
+            attachment=record.get("attachment"),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _block_out(block: Block) -> dict[str, Any]:
+    match block:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Thinking(thinking=data, signature=signature, redacted=True):
+            return {"type": "redacted_thinking", "data": data, "signature": signature}
+        case Thinking(thinking=thinking, signature=signature):
+            return {"type": "thinking", "thinking": thinking, "signature": signature}
+        case ToolUse(id=name, name=tool, input=given, malformed=malformed):
+            broken = {} if malformed is None else {"malformed": malformed}
+            return {"type": "tool_use", "id": name, "name": tool, "input": dict(given), **broken}
+        case ToolResult(tool_use_id=name, content=content, is_error=is_error):
+            return {"type": "tool_result", "tool_use_id": name, "content": content, "is_error": is_error}
+        case _:
+            assert_never(block)
+
+
+def _block_in(block: dict[str, Any]) -> Block:
+    match block["type"]:
+        case "text":
+            return Text(text=block["text"])
+        case "thinking":
+            return Thinking(thinking=block["thinking"], signature=block["signature"])
+        case "redacted_thinking":
+            return Thinking(thinking=block["data"], signature=block["signature"], redacted=True)
+        case "tool_use":
+            return ToolUse(
+                id=block["id"], name=block["name"], input=block["input"], malformed=block.get("malformed")
+            )
+        case "tool_result":
+            return ToolResult(
+                tool_use_id=block["tool_use_id"], content=block["content"], is_error=block["is_error"]
+            )
+        case other:
+            raise ValueError(other)
+
+
+def _prefix_out(prefix: Prefix) -> dict[str, Any]:
+    tools = [{"name": t.name, "description": t.description, "schema": dict(t.schema)} for t in prefix.tools]
+    return {
+        "system": list(prefix.system),
+        "tools": tools,
+        "maxTokens": prefix.max_tokens,
+        "thinking": prefix.thinking,
+    }
+
+
+def _prefix_in(record: dict[str, Any]) -> Prefix:
+    return Prefix(
+        system=tuple(record["system"]),
+        tools=tuple(ToolSpec(**tool) for tool in record["tools"]),
+        max_tokens=record["maxTokens"],
+        thinking=record["thinking"],
+    )
+
+
+def _stamp(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    """One line, for whatever idea of lines a reader has. Half a surrogate pair goes as an ASCII escape."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    for end in _LINE_ENDS:
+        text = text.replace(end, f"\\u{ord(end):04x}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(record, separators=(",", ":")).encode()

@@ -1,0 +1,418 @@
+"""Puts everything together: a folder -> a project, and a project -> a runtime in which conversations happen.
+
+    open_project   environment and settings -> where everything is, and whether memory is on
+    Runtime        the one task group, the models, the conversations; leaving it ends all of them cleanly
+
+The only module that knows every room. Front ends call it and nothing below it decides for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from memdir import prompts
+from memdir import settings as settings_files
+from memdir.agent.events import FAILED, MENDED, Events
+from memdir.agent.file_state import FileState
+from memdir.agent.instructions import context_message, load_memory_prompt
+from memdir.agent.loop import Agent, Hooks
+from memdir.agent.permissions import AskPerson, for_main
+from memdir.agent.tools import TOOLS, ToolContext
+from memdir.agent.transcript import Transcript
+from memdir.errors import MemdirError, MemoryOff, NotFound, UsageError
+from memdir.extract.foreign import Talk
+from memdir.extract.learn import learn
+from memdir.extract.remember import remember
+from memdir.extract.saved import Saved
+from memdir.extract.worker import Extractor, Policy
+from memdir.memory import entrypoint
+from memdir.memory.store import MemoryDir
+from memdir.model import choose
+from memdir.model.client import ModelClient, OnText
+from memdir.model.messages import Message, Prefix, new_id
+from memdir.paths import Places, resolve, transcript_path
+from memdir.recall.prefetch import Recall
+from memdir.recall.select import Selection, select
+from memdir.settings import Settings, Switch
+
+Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
+"""What a front end knows at first: the folder it works in, and settings from its command line."""
+
+Clock: TypeAlias = Callable[[], datetime]
+
+SELECTORS: Mapping[str, str] = {"anthropic": choose.EXAMPLE}
+"""The mid-size model that chooses memories (R5), by the provider of the conversation's model."""
+
+
+def local_time() -> datetime:
+    """The time now, in the person's time zone."""
+    return datetime.now(UTC).astimezone()
+
+
+# -- a project -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """What is settled before a conversation starts. `memory` is None when it is off, or has no safe place.
+
+    `warnings` are sentences for the person: settings that were passed over, directories that were refused.
+    """
+
+    places: Places
+    settings: Settings
+    switch: Switch
+    warnings: tuple[str, ...]
+    memory: MemoryDir | None
+    remote: bool = False
+    now: Clock = local_time
+
+    def require_memory(self) -> MemoryDir:
+        """The memory directory.
+
+        Raises:
+            MemoryOff: memory is off, or there is no safe place for it; says by what.
+        """
+        if self.memory is not None:
+            return self.memory
+        if not self.switch.on:
+            raise MemoryOff(f"memory is off: {self.switch.reason}", hint="what is on disk stays as it is")
+        raise MemoryOff("there is no safe place for memory", hint="`memdir status` says what was refused")
+
+    def find(self, name: str) -> str:
+        """The file that a person means by a file name, the same without `.md`, or a memory's name.
+
+        Raises:
+            NotFound: there is none.
+            UsageError: several memories have that name.
+        """
+        memory = self.require_memory()
+        headers = memory.list()
+        if name == entrypoint.NAME or any(header.path == name for header in headers):
+            return name
+        wanted = name.casefold()
+        found = [
+            header.path
+            for header in headers
+            if wanted
+            in {header.path.casefold(), header.path.removesuffix(".md").casefold(), header.name.casefold()}
+        ]
+        if len(found) > 1:
+            raise UsageError(
+                f"{len(found)} memories are called {name!r}", hint=f"say which: {', '.join(found)}"
+            )
+        if not found:
+            raise NotFound(f"there is no memory {name!r}", hint="`memdir list` shows the names")
+        return found[0]
+
+    def remember(self, text: str, *, kind: str | None = None, session: str | None = None) -> Saved:
+        """Save what the person says, by rules; see `extract.remember`."""
+        now = self.now()
+        return remember(text, memory=self.require_memory(), kind=kind, session=session, now=now)
+
+
+def open_project(
+    folder: Path,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    now: Clock = local_time,
+) -> Project:
+    """The project that a folder belongs to. Makes nothing on the disk.
+
+    Raises:
+        SettingsError: a settings file can't be read.
+        UnsafePath: `MEMDIR_HOME` is refused.
+    """
+    environment = os.environ if environment is None else environment
+    loaded = settings_files.load(cwd=folder, environment=environment, overrides=overrides)
+    settings = loaded.settings
+    places = resolve(
+        folder,
+        environment=environment,
+        layout=settings.layout,
+        base_directory=settings.base_directory,
+        directories=loaded.memory_directories,
+    )
+    switch = settings_files.memory_switch(settings, environment, layout=settings.layout)
+    on = switch.on and places.memory is not None
+    return Project(
+        places=places,
+        settings=settings,
+        switch=switch,
+        warnings=(*loaded.warnings, *(str(one) for one in places.refused), *places.warnings),
+        memory=MemoryDir(places.memory, trash=places.trash) if on and places.memory else None,
+        remote=settings_files.is_remote(environment),
+        now=now,
+    )
+
+
+# -- models --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Which model does what. `extract` is None when it is the conversation's own."""
+
+    chat: ModelClient
+    recall: ModelClient
+    extract: ModelClient | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Models:
+        """The models that the settings name.
+
+        Raises:
+            UsageError: a model is unknown.
+        """
+        provider = settings.model.partition(":")[0]
+        selector = settings.recall.model or SELECTORS.get(provider, settings.model)
+        named = settings.extract.model
+        return cls(
+            chat=choose.client(settings.model),
+            recall=choose.client(selector),
+            extract=choose.client(named) if named and named != settings.model else None,
+        )
+
+    async def aclose(self) -> None:
+        """Close their connections."""
+        for model in (self.chat, self.recall, self.extract):
+            if model is not None:
+                await model.aclose()
+
+
+# -- conversations -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """One session: an agent, and what remembers beside it (each None when it is off)."""
+
+    agent: Agent
+    recall: Recall | None
+    extractor: Extractor | None
+
+    async def say(self, text: str) -> Message:
+        """One turn; see `Agent.run`."""
+        return await self.agent.run(text)
+
+
+@dataclass(kw_only=True)
+class Runtime:
+    """All conversations of one process. Made by `running`."""
+
+    project: Project
+    models: Models
+    events: Events
+    tasks: TaskGroup
+    conversations: list[Conversation] = field(default_factory=list)
+
+    async def start(
+        self,
+        *,
+        ask: AskPerson | None = None,
+        on_text: OnText | None = None,
+        on_saved: Callable[[Saved], None] = lambda _: None,
+    ) -> Conversation:
+        """Begin a conversation: its prompt, its first message, its transcript, its background work.
+
+        `ask` puts questions about tool calls to the person (None: nobody is there, and what needs asking is
+        not done); `on_text` hears the answer while it streams; `on_saved` hears of memories written.
+        """
+        memory, session = self.project.memory, new_id()
+        await self._mend()
+        files = FileState()
+        prefix = self._prefix()
+        first = context_message(
+            memory,
+            files=files,
+            events=self.events,
+            now=self.project.now(),
+            inject_index=self.project.settings.features.inject_index,
+        )
+        transcript = self._transcript(session, prefix, first)
+        recall, extractor = self._recall(), self._extractor(session, on_saved)
+        agent = Agent(
+            id=session,
+            prefix=prefix,
+            model=self.models.chat,
+            context=ToolContext(
+                cwd=self.project.places.cwd, files=files, memory=memory, now=self.project.now
+            ),
+            permit=for_main(
+                memory=memory.directory if memory else None, cwd=self.project.places.cwd, ask=ask
+            ),
+            messages=[first] if first else [],
+            transcript=transcript,
+            events=self.events,
+            hooks=_hooks(recall, extractor),
+            on_text=on_text,
+        )
+        conversation = Conversation(agent=agent, recall=recall, extractor=extractor)
+        self.conversations.append(conversation)
+        return conversation
+
+    async def learn(
+        self, talk: Talk, *, on_part: Callable[[int, int], None] = lambda _done, _of: None
+    ) -> Saved:
+        """Save what a talk that has taken place holds; see `extract.learn`."""
+        await self._mend()
+        return await learn(
+            talk,
+            memory=self.project.require_memory(),
+            model=self.models.extract or self.models.chat,
+            cursors=self.project.places.cursors,
+            now=self.project.now,
+            max_turns=self.project.settings.extract.max_turns,
+            events=self.events,
+            on_part=on_part,
+        )
+
+    async def recalled(self, query: str) -> Selection:
+        """Which memories a prompt would get."""
+        return await select(
+            self.project.require_memory().directory,
+            query,
+            model=self.models.recall,
+            now=self.project.now(),
+            events=self.events,
+        )
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an extraction is running."""
+        return any(one.extractor is not None and one.extractor.is_running for one in self.conversations)
+
+    async def drain(self) -> bool:
+        """Let running extractions finish, within the time the settings give (E9). Whether all did."""
+        finished = True
+        seconds = self.project.settings.extract.drain_seconds
+        for conversation in self.conversations:
+            if conversation.extractor is not None:
+                finished &= await conversation.extractor.drain(seconds)
+        return finished
+
+    # -- the parts of a conversation --
+
+    def _prefix(self) -> Prefix:
+        """Who the agent is, then how its memory works; the same for a whole session (I6)."""
+        about = prompts.render("coding", cwd=str(self.project.places.cwd))
+        remembering = load_memory_prompt(self.project.memory)
+        system = (about, remembering) if remembering else (about,)
+        return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
+
+    def _transcript(self, session: str, prefix: Prefix, first: Message | None) -> Transcript | None:
+        """The session's transcript. A folder that can't be written is told, and the session goes on."""
+        places = self.project.places
+        try:
+            made = Transcript.create(
+                transcript_path(places, session),
+                session_id=session,
+                cwd=places.cwd,
+                prefix=prefix,
+                at=self.project.now(),
+            )
+            if first is not None:
+                made.append(first)
+        except (OSError, MemdirError) as error:
+            self.events.emit(FAILED, where="transcript", error=type(error).__name__)
+            return None
+        return made
+
+    def _recall(self) -> Recall | None:
+        if self.project.memory is None or not self.project.settings.features.recall:
+            return None
+        return Recall(
+            self.project.memory.directory,
+            tasks=self.tasks,
+            model=self.models.recall,
+            now=self.project.now,
+            events=self.events,
+        )
+
+    def _extractor(self, session: str, on_saved: Callable[[Saved], None]) -> Extractor | None:
+        if self.project.memory is None:
+            return None
+        settings = self.project.settings
+        return Extractor(
+            session=session,
+            memory=self.project.memory,
+            cursors=self.project.places.cursors,
+            tasks=self.tasks,
+            policy=Policy(
+                extract=settings.features.extract,
+                every=settings.features.extract_every_turns,
+                max_turns=settings.extract.max_turns,
+                model=self.models.extract,
+                remote=self.project.remote,
+            ),
+            on_saved=on_saved,
+            events=self.events,
+        )
+
+    async def _mend(self) -> None:
+        """Put right what a killed process left behind, before anything builds on it."""
+        memory = self.project.memory
+        if memory is None:
+            return
+        try:
+            did = await anyio.to_thread.run_sync(lambda: memory.mend(now=self.project.now()))
+        except (OSError, MemdirError) as error:
+            self.events.emit(FAILED, where="mend", error=type(error).__name__)
+            return
+        if did:
+            self.events.emit(MENDED, repairs=len(did))
+
+
+def _hooks(recall: Recall | None, extractor: Extractor | None) -> Hooks:
+    """The features' places in a turn."""
+    hooks = Hooks()
+    if recall is not None:
+        hooks = replace(
+            hooks,
+            on_turn_start=recall.on_turn_start,
+            collect=recall.collect,
+            on_turn_over=recall.on_turn_over,
+        )
+    if extractor is not None:
+        hooks = replace(hooks, on_turn_end=extractor.turn_ended)
+    return hooks
+
+
+@asynccontextmanager
+async def running(
+    project: Project, *, models: Models | None = None, events: Events | None = None
+) -> AsyncIterator[Runtime]:
+    """A runtime for the project. Leaving it drains background work, ends what is left, and closes the models.
+
+    Raises:
+        UsageError: a model that the settings name is unknown.
+    """
+    chosen = models or Models.of(project.settings)
+    failure: Exception | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            runtime = Runtime(project=project, models=chosen, events=events or Events(), tasks=tasks)
+            try:
+                yield runtime
+            except Exception as error:  # noqa: BLE001 - raised again below, as itself and not as a group
+                failure = error
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await runtime.drain()
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await chosen.aclose()
+    if failure is not None:
+        raise failure

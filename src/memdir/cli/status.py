@@ -1,0 +1,103 @@
+"""`memdir path` and `memdir status`: where everything is, whether memory is on, and what needs care."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from memdir import app
+from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.memory import entrypoint
+from memdir.memory.store import MemoryDir
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def path(opened: app.Opening, as_json: bool) -> None:
+    """Print the memory directory of this project."""
+    project = app.open_project(*opened)
+    places = project.places
+    if as_json:
+        emit_json(
+            memory=str(places.memory) if places.memory else None,
+            source=places.memory_source,
+            root=str(places.root),
+            transcripts=str(places.transcripts),
+            trash=str(places.trash),
+            state=str(places.state),
+        )
+        return
+    if places.memory is None:
+        project.require_memory()
+    click.echo(str(places.memory))
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(opened: app.Opening, as_json: bool) -> None:
+    """Say whether memory is on, where it is, how full it is, and what needs care."""
+    project = app.open_project(*opened)
+    facts = _facts(project)
+    if as_json:
+        emit_json(**facts)
+        return
+    click.echo(columns(_rows(facts)))
+    for sentence in (*facts["warnings"], *facts["problems"]):
+        talk(f"warning: {sentence}")
+
+
+def _facts(project: app.Project) -> dict[str, Any]:
+    places, settings = project.places, project.settings
+    facts: dict[str, Any] = {
+        "on": project.memory is not None,
+        "reason": project.switch.reason if project.memory or not project.switch.on else "no safe place",
+        "memory": str(places.memory) if places.memory else None,
+        "source": places.memory_source,
+        "layout": places.layout,
+        "model": settings.model,
+        "recallModel": app.Models.of(settings).recall.name,
+        "extractModel": settings.extract.model or settings.model,
+        "extract": settings.features.extract,
+        "recall": settings.features.recall,
+        "warnings": list(project.warnings),
+        "problems": [],
+    }
+    return facts | (_contents(project.memory) if project.memory else {})
+
+
+def _contents(memory: MemoryDir) -> dict[str, Any]:
+    if not memory.directory.is_dir():
+        return {"memories": 0, "indexLines": 0, "indexBytes": 0, "trash": len(memory.trashed())}
+    loaded = entrypoint.load(memory.index())
+    return {
+        "memories": len(memory.list()),
+        "indexLines": loaded.lines,
+        "indexBytes": loaded.bytes,
+        "trash": len(memory.trashed()),
+        "problems": memory.problems(),
+    }
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    def switch(name: str) -> str:
+        return "on" if facts[name] else "off"
+
+    rows = [
+        ("memory", f"{switch('on')}: {facts['reason']}"),
+        ("directory", f"{facts['memory'] or '-'} ({facts['source']})"),
+    ]
+    if "memories" in facts:
+        index = f"{facts['indexLines']} of {entrypoint.MAX_LINES} lines, {facts['indexBytes']:,} of "
+        rows += [
+            ("memories", f"{facts['memories']} ({facts['trash']} in the trash)"),
+            ("index", f"{index}{entrypoint.MAX_BYTES:,} bytes"),
+        ]
+    return [
+        *rows,
+        ("model", facts["model"]),
+        ("recall", f"{switch('recall')}, by {facts['recallModel']}"),
+        ("extraction", f"{switch('extract')}, by {facts['extractModel']}"),
+    ]

@@ -1,0 +1,276 @@
+"""A transcript that exists already -> the talk in it, ready to learn from (E11).
+
+Two formats are read: our own (`memdir.agent.transcript`) and Claude Code's `projects/*/*.jsonl`, which its
+vendor calls internal and changes without notice. So the reader asks for little: records with `type`,
+`uuid`, `parentUuid` and `message`. Lines that are torn, unknown or too odd are passed over, one by one; a
+large file is read line by line.
+
+The talk is the chain that ends in the last message: a reply that was rewound and asked anew is not part of
+it. Sub-agents' side chains, summaries and what the program itself put into the person's role (meta records,
+commands and their output, reminders) are either left out or kept as context; they never count as the
+person's words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memdir.agent import transcript
+from memdir.errors import NotFound
+from memdir.model.messages import Block, Message, Origin, Text, ToolResult, ToolUse
+
+LONGEST_RESULT = 2_000
+"""Characters kept of one tool result: it is context for the person's words, nothing more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """One conversation about one project. `cwd`: where it took place, None if the records don't say.
+
+    `part` is empty for the folder in which the session began, and names the other ones of a session that
+    moved.
+    """
+
+    session_id: str
+    cwd: Path | None
+    messages: tuple[Message, ...]
+    ended: datetime
+    part: str = ""
+
+
+def read(path: Path, *, project: Callable[[Path], Path] = lambda cwd: cwd) -> list[Talk]:
+    """The talks in a transcript of either format: one for each project that its records were made in.
+
+    `project` maps a working folder to its project, so that a move into a sub-folder is none.
+
+    Raises:
+        NotFound: there is no such file, or no message in it.
+        OSError: it can't be read.
+    """
+    try:
+        records = list(_ours(path) if _is_ours(path) else _theirs(path))
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no transcript {path}") from error
+    if not records:
+        raise NotFound(f"there is no conversation in {path}", hint="give a .jsonl transcript file")
+    return _talks(records, session=_session(path, records), default=_mtime(path), project=project)
+
+
+def find(directory: Path) -> list[Path]:
+    """The transcripts below a folder of projects, those of side chains left out, oldest first."""
+    found = [path for path in directory.glob("**/*.jsonl") if "subagents" not in path.parts]
+    return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+# -- records -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    """One line, as far as it matters. `message` is None for a mere link of the chain."""
+
+    uuid: str
+    parent: str | None
+    session: str | None
+    cwd: str | None
+    message: Message | None
+    is_side: bool = False
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        first = _parsed(file.readline())
+    return first is not None and first.get("type") == "session" and isinstance(first.get("prefix"), dict)
+
+
+def _ours(path: Path) -> Iterator[_Record]:
+    found = transcript.read(path)
+    for message in found.messages:
+        yield _Record(
+            uuid=message.id, parent=None, session=found.session_id, cwd=str(found.cwd), message=message
+        )
+
+
+def _theirs(path: Path) -> list[_Record]:
+    with path.open("rb") as file:
+        lines = (_parsed(line) for line in file)
+        return _chain([record for line in lines if line is not None and (record := _record(line))])
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _record(line: Mapping[str, Any]) -> _Record | None:
+    uuid = _text(line.get("uuid"))
+    if uuid is None:
+        return None  # summaries, titles, settings: they hang on no chain
+    return _Record(
+        uuid=uuid,
+        parent=_text(line.get("parentUuid")) or _text(line.get("logicalParentUuid")),
+        session=_text(line.get("sessionId")),
+        cwd=_text(line.get("cwd")),
+        message=_message(uuid, line),
+        is_side=bool(line.get("isSidechain") or line.get("teamName")),
+    )
+
+
+def _chain(records: list[_Record]) -> list[_Record]:
+    """The messages from the first to the last one, by `parentUuid`; a missing link ends it there.
+
+    A summary made by compaction is a link like any other: what was said before it was said all the same.
+    """
+    by_uuid = {record.uuid: record for record in records}
+    ends = (record for record in reversed(records) if record.message and not record.is_side)
+    found: list[_Record] = []
+    here = next(ends, None)
+    while here is not None:
+        if here.message:
+            found.append(here)
+        del by_uuid[here.uuid]  # a chain that bites its tail ends there
+        here = by_uuid.get(here.parent or "")
+    return found[::-1]
+
+
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def _message(uuid: str, line: Mapping[str, Any]) -> Message | None:
+    """The message in a record, with its true origin; None if it holds none that can be shown."""
+    said = line.get("message")
+    if line.get("type") not in ("user", "assistant") or not isinstance(said, dict):
+        return None
+    content = tuple(_blocks(said.get("content")))
+    if not content:
+        return None
+    message = Message(
+        role="user", content=content, origin="attachment", id=uuid, at=_time(line.get("timestamp"))
+    )
+    if line["type"] == "assistant":
+        return replace(message, role="assistant", origin="assistant")
+    if any(isinstance(block, ToolResult) for block in content):
+        return replace(message, origin="tool")
+    if any(line.get(flag) for flag in _NOT_THE_PERSON) or not _is_human(line.get("origin")):
+        return message
+    words = own_words(message.text)
+    own: Origin = "person" if words else "attachment"
+    return replace(message, content=(Text(text=words),) if words else content, origin=own)
+
+
+_NOT_THE_PERSON = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult")
+
+
+def _is_human(origin: object) -> bool:
+    """Newer records may say who sent them; older ones say nothing."""
+    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    return kind in (None, "human", "user", "person")
+
+
+def _blocks(content: object) -> Iterator[Block]:
+    """The blocks we can show; images and unknown kinds are passed over, and so is the model's thinking."""
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        match block:
+            case {"type": "text", "text": str(text)} if text.strip():
+                yield Text(text=text)
+            case {"type": "tool_use", "id": str(name), "name": str(tool), "input": dict(given)}:
+                yield ToolUse(id=name, name=tool, input=given)
+            case {"type": "tool_result", "tool_use_id": str(name)}:
+                text = _result(block.get("content"))
+                yield ToolResult(tool_use_id=name, content=text, is_error=block.get("is_error") is True)
+
+
+def _result(content: object) -> str:
+    parts: Iterable[object] = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))[:LONGEST_RESULT]
+
+
+_WRAPPER = re.compile(
+    r"<(/?)(system-reminder|command-[a-z]{1,20}|local-command-[a-z]{1,20}|bash-[a-z]{1,20}|ide_[a-z_]{1,30}|"
+    r"task-notification|user-prompt-submit-hook)>"
+)
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
+
+
+def own_words(text: str) -> str:
+    """What the person typed: without the blocks that a program wrapped around or put beside it (E11).
+
+    An opening tag that is never closed stays: it may be what they are writing about.
+    """
+    tags = list(_WRAPPER.finditer(text))
+    closed = {tag[2]: tag.start() for tag in tags if tag[1]}  # the last closing tag of each name
+    kept: list[str] = []
+    position, inside = 0, ""
+    for tag in tags:
+        if not inside and not tag[1] and closed.get(tag[2], 0) > tag.start():
+            kept.append(text[position : tag.start()])
+            inside = tag[2]
+        elif tag[1] and tag[2] == inside:
+            position, inside = tag.end(), ""
+    return _INTERRUPTED.sub("", "".join([*kept, text[position:]])).strip()
+
+
+# -- talks ---------------------------------------------------------------------------------------------------
+
+
+def _talks(
+    records: list[_Record], *, session: str, default: datetime, project: Callable[[Path], Path]
+) -> list[Talk]:
+    """Messages by the project they were said in, each in order; a record without a folder stays where it
+    is.
+    """
+    parts: dict[Path | None, list[Message]] = {}
+    folders: dict[Path | None, Path | None] = {}
+    cwd = next((record.cwd for record in records if record.cwd), None)
+    for record in records:
+        cwd = record.cwd or cwd
+        folder = Path(cwd) if cwd else None
+        home = project(folder) if folder else None
+        folders.setdefault(home, folder)
+        if record.message:
+            parts.setdefault(home, []).append(record.message)
+    return [
+        Talk(
+            session_id=session,
+            cwd=folders[home],
+            messages=tuple(messages),
+            ended=next((message.at for message in reversed(messages) if message.at), default),
+            part="" if place == 0 else str(home),
+        )
+        for place, (home, messages) in enumerate(parts.items())
+    ]
+
+
+def _session(path: Path, records: list[_Record]) -> str:
+    return next((record.session for record in reversed(records) if record.session), path.stem)
+
+
+def _mtime(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _time(value: object) -> datetime | None:
+    """An aware datetime, or None; a stamp without a zone is taken for UTC."""
+    try:
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at

@@ -1,0 +1,183 @@
+"""A talk that took place elsewhere or earlier -> memories of it, each message once (E7, E11).
+
+The cursor is kept by session, as for a conversation of our own: a second run does nothing, and of a
+transcript that has grown only what is new counts. A talk over several days is taken a day at a time, so
+that "tomorrow" is the day after it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from memdir.agent.attachments import memory_files_written
+from memdir.agent.events import Events
+from memdir.agent.file_state import FileState
+from memdir.agent.instructions import load_memory_prompt
+from memdir.agent.loop import Agent
+from memdir.agent.permissions import for_fork
+from memdir.agent.tools import TOOLS, ToolContext
+from memdir.extract import cursor, gates
+from memdir.extract.cursor import Cursor
+from memdir.extract.foreign import Talk
+from memdir.extract.run import MAX_TURNS, day_of, extract
+from memdir.extract.saved import Saved
+from memdir.fs import digest
+from memdir.memory.store import MemoryDir
+from memdir.model import tokens
+from memdir.model.client import ModelClient
+from memdir.model.messages import Block, Message, Prefix, Text, ToolResult, ToolUse, assistant
+
+SHARE = 0.4
+"""Of a model's window, how much one part of a talk may take; as much again is context before it."""
+
+LONGEST_RESULT = 600
+"""Characters of a tool result that a model is shown as context."""
+
+
+async def learn(
+    talk: Talk,
+    *,
+    memory: MemoryDir,
+    model: ModelClient,
+    cursors: Path,
+    now: Callable[[], datetime],
+    max_turns: int = MAX_TURNS,
+    events: Events | None = None,
+    on_part: Callable[[int, int], None] = lambda _done, _of: None,
+) -> Saved:
+    """Save what the talk holds that no earlier run has seen. `on_part` hears how many parts are done, of
+    how many.
+
+    Raises:
+        ModelError: the model could not answer; the parts before are done, and the next run goes on there.
+    """
+    key = f"{talk.session_id}-{digest(talk.part.encode())[:8]}" if talk.part else talk.session_id
+    parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(model))
+    agent = _parent(talk, memory=memory, model=model, now=now, events=events)
+    saved = Saved()
+    for done, part in enumerate(parts, start=1):
+        if gates.has_words(part) and not memory_files_written(part):
+            before = talk.messages[: talk.messages.index(part[0])]
+            saved += await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
+        cursor.save(cursors, key, Cursor.behind(part[-1]))
+        on_part(done, len(parts))
+    return saved
+
+
+async def _learn_part(
+    agent: Agent, before: Sequence[Message], part: Sequence[Message], *, memory: MemoryDir, max_turns: int
+) -> Saved:
+    """One part by the way of every extraction. A model is shown it in plain words, as a talk that has
+    ended.
+    """
+    if not agent.model.is_local:
+        before, part = _plain(before), _plain(part)
+        before, part = _tail(before, _limit(agent.model)), [*_tail(part, _limit(agent.model)), _ended(part)]
+    return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
+
+
+def _new(talk: Talk, seen: Cursor | None) -> tuple[Message, ...]:
+    """What no earlier run has seen. If the talk was rewound behind the cursor, its time decides."""
+    if seen is None or any(message.id == seen.message for message in talk.messages):
+        return gates.since(talk.messages, seen.message if seen else None)
+    at = seen.at
+    return tuple(message for message in talk.messages if at is None or (message.at and message.at > at))
+
+
+def _parts(new: Sequence[Message], *, now: datetime, limit: int) -> list[list[Message]]:
+    """Whole turns, put together as long as they are of one day and not too long.
+
+    A turn in which the agent itself wrote memory is a part of its own: it is left alone (E4).
+    """
+    parts: list[list[Message]] = []
+    before: tuple[object, bool] | None = None
+    size = 0
+    for turn in _turns(new):
+        kind = (day_of(turn, now), bool(memory_files_written(turn)))
+        length = sum(tokens.estimate_message(message) for message in turn)
+        if kind != before or size + length > limit:
+            parts.append([])
+            size = 0
+        parts[-1] += turn
+        before, size = kind, size + length
+    return parts
+
+
+def _turns(messages: Sequence[Message]) -> list[list[Message]]:
+    """Messages by turns: each begins with the person's word."""
+    turns: list[list[Message]] = []
+    for message in messages:
+        if message.origin == "person" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+# -- for a language model ------------------------------------------------------------------------------------
+
+
+def _parent(
+    talk: Talk,
+    *,
+    memory: MemoryDir,
+    model: ModelClient,
+    now: Callable[[], datetime],
+    events: Events | None,
+) -> Agent:
+    """The conversation that is forked: it has the memory prompt and the tools, and is never run itself."""
+    events, cwd = events or Events(), talk.cwd or memory.directory
+    return Agent(
+        id=talk.session_id,
+        prefix=Prefix(
+            system=(load_memory_prompt(memory, events=events) or "",),
+            tools=tuple(tool.spec for tool in TOOLS),
+        ),
+        model=model,
+        context=ToolContext(cwd=cwd, files=FileState(), memory=memory, now=now),
+        permit=for_fork(memory=memory.directory, cwd=cwd),
+        events=events,
+        label="learn",
+    )
+
+
+def _plain(messages: Sequence[Message]) -> list[Message]:
+    """The talk as text: tool calls in a line each, results cut, what programs put in left out."""
+    shown = (message for message in messages if message.origin in ("person", "assistant", "tool"))
+    plain = (replace(m, content=tuple(Text(text=_words(block)) for block in m.content)) for m in shown)
+    return [message for message in plain if message.text.strip()]
+
+
+def _words(block: Block) -> str:
+    match block:
+        case Text(text=text):
+            return text
+        case ToolUse(name=name, input=given):
+            about = next((value for value in given.values() if isinstance(value, str)), "")
+            return f"[used {name}: {about[:200]}]"
+        case ToolResult(content=content):
+            return f"[a tool answered: {content[:LONGEST_RESULT]}]"
+        case _:
+            return ""
+
+
+def _tail(messages: Sequence[Message], limit: int) -> list[Message]:
+    """The last messages that take no more than `limit` tokens together, and the very last in any case."""
+    kept: list[Message] = []
+    for message in reversed(messages):
+        limit -= tokens.estimate_message(message)
+        if limit < 0 and kept:
+            break
+        kept.append(message)
+    return kept[::-1]
+
+
+def _ended(part: Sequence[Message]) -> Message:
+    """What closes the talk, so that a fork may begin after it."""
+    return replace(assistant("(The conversation was left here.)"), at=part[-1].at if part else None)
+
+
+def _limit(model: ModelClient) -> int:
+    return int(model.window * SHARE)

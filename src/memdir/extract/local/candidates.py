@@ -1,0 +1,202 @@
+"""Sentences of a talk become candidates: what belongs together, of one kind, worth a memory on its own.
+
+A sentence that scores enough is a *seed*. Within its paragraph (or list item) seeds of one kind are one candidate, and
+the plain statements beside them come along: they hold the reason or the subject. Questions, orders, jokes, things
+meant only for now, and sentences with a secret stay out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import groupby
+
+from memdir.extract.local.cues import Cue
+from memdir.extract.local.score import Verdict, best_kind, judge
+from memdir.extract.local.secrecy import without_secrets
+from memdir.extract.local.speech import Sentence
+from memdir.extract.local.values import Kind
+from memdir.memory.words import words
+
+NEIGHBOURS = 3
+"""How many plain statements on either side of a seed come along."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What one passage would make a memory of. `seeds` are the places in `sentences` that scored."""
+
+    kind: Kind
+    score: float
+    sentences: tuple[Sentence, ...]
+    seeds: tuple[int, ...]
+    wished: bool  # the person asked for it to be remembered
+    because: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def seed(self) -> Sentence:
+        """The sentence that says most among those that scored."""
+        return max((self.sentences[at] for at in self.seeds), key=lambda s: min(len(set(words(s.text))), 8))
+
+    @property
+    def seed_days(self) -> tuple[date, ...]:
+        """The days named in the sentences that scored."""
+        return tuple(dict.fromkeys(day for at in self.seeds for day in self.sentences[at].days))
+
+    @property
+    def cues(self) -> frozenset[Cue]:
+        return frozenset().union(*(sentence.cues for sentence in self.sentences))
+
+    @property
+    def turn(self) -> int:
+        return self.sentences[0].turn
+
+
+def candidates(sentences: Sequence[Sentence], *, announced: bool = False) -> list[Candidate]:
+    """All candidates of one turn, in order. `announced`: the turn before ended in "remember something for me"."""
+    spoken = _carried(without_secrets(sentences))
+    if announced and spoken:
+        spoken[0] = replace(spoken[0], cues=spoken[0].cues | {Cue.REMEMBER})
+    turn_cues = [sentence.cues for sentence in spoken]
+    judged = [
+        (sentence, judge(sentence.cues, _union(turn_cues[:at] + turn_cues[at + 1 :])))
+        for at, sentence in enumerate(spoken)
+    ]
+    blocks = [list(block) for _, block in groupby(judged, key=lambda pair: pair[0].block)]
+    return [candidate for block in blocks for candidate in _of_block(block)]
+
+
+def _union(cues: Iterable[frozenset[Cue]]) -> frozenset[Cue]:
+    return frozenset().union(*cues)
+
+
+# ---------------------------------------------------------------------------------- what carries over
+
+_FROM_HEAD = frozenset({Cue.STANDING, Cue.REMEMBER, Cue.TEAM, Cue.LIMITED, Cue.HYPOTHETICAL, Cue.QUOTED, Cue.DECISION})
+_FROM_OPENING = frozenset({Cue.CORRECTION})
+_TO_NEIGHBOURS = frozenset({Cue.REASON, Cue.CHANGE})
+
+
+def _carried(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Cues reach further than their sentence: a list's introduction, a turn's opening "no", a reason beside a rule."""
+    opening = sentences[0].cues & _FROM_OPENING if sentences else frozenset()
+    carried = []
+    for at, sentence in enumerate(sentences):
+        cues = sentence.cues | (sentence.head_cues & _FROM_HEAD) | opening
+        after = sentences[at + 1] if at + 1 < len(sentences) else None
+        before = sentences[at - 1] if at else None
+        if after and after.block == sentence.block:
+            cues |= after.cues & (_TO_NEIGHBOURS | ({Cue.REMEMBER, Cue.STANDING} if Cue.BACK in after.cues else set()))
+        if before and before.block == sentence.block:
+            cues |= before.cues & (_TO_NEIGHBOURS | ({Cue.REMEMBER} if _announces(before) else set()))
+        if sentence.cues & {Cue.QUESTION, Cue.RETRACT} and Cue.REMEMBER not in sentence.cues:
+            cues -= {Cue.REMEMBER}
+        carried.append(replace(sentence, cues=frozenset(cues)))
+    return carried
+
+
+def _announces(sentence: Sentence) -> bool:
+    """"One thing to remember:" says nothing itself; what follows is meant."""
+    if Cue.INDEFINITE in sentence.cues:
+        return True
+    empty = sentence.text.endswith((":", "：")) or len(set(words(sentence.text))) < 2
+    return empty and Cue.REMEMBER in sentence.cues
+
+
+def announces(sentences: Sequence[Sentence]) -> bool:
+    """Does the turn end by saying that something to remember comes next?"""
+    return bool(sentences) and _announces(sentences[-1])
+
+
+def continued(candidate: Candidate, answer: Sequence[Sentence]) -> Candidate:
+    """The candidate with what the person answered when the assistant asked about it."""
+    first = [sentence for sentence in answer if sentence.block == answer[0].block]
+    added = tuple(s for s in first if Cue.STATEMENT in s.cues and not s.cues & _LEFT_OUT)
+    return replace(candidate, sentences=(*candidate.sentences, *added))
+
+
+def joined(earlier: Candidate, later: Candidate) -> Candidate:
+    """Two candidates about one thing, as one."""
+    shift = len(earlier.sentences)
+    return replace(
+        earlier,
+        score=max(earlier.score, later.score),
+        sentences=(*earlier.sentences, *later.sentences),
+        seeds=(*earlier.seeds, *(at + shift for at in later.seeds)),
+        wished=earlier.wished or later.wished,
+    )
+
+
+def part(candidate: Candidate, places: Sequence[int]) -> Candidate:
+    """The candidate with only some of its sentences."""
+    seeds = tuple(new for new, old in enumerate(places) if old in candidate.seeds)
+    return replace(candidate, sentences=tuple(candidate.sentences[at] for at in places), seeds=seeds or (0,))
+
+
+# ---------------------------------------------------------------------------------- grouping
+
+_Judged = tuple[Sentence, Verdict]
+_LEFT_OUT = frozenset({Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.TASK, Cue.FORGET})
+
+
+def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
+    """A paragraph is about one thing, but for pointers to outside systems: they are memories of their own."""
+    seeds = {at: _family(verdict) for at, (_, verdict) in enumerate(block) if verdict.enough}
+    if not seeds:
+        return []
+    for at in seeds:
+        if at - 1 in seeds and seeds[at - 1] == "reference" and _points_at(block[at], block[at - 1]):
+            seeds[at] = "reference"
+    groups: dict[str, list[int]] = {}
+    for at in range(len(block)):
+        if at in seeds and Cue.BACK in block[at][0].cues and at - 1 in seeds:
+            groups[seeds[at - 1]].append(at)
+        elif at in seeds:
+            groups.setdefault(seeds[at], []).append(at)
+        elif (nearest := _nearest(at, seeds)) is not None and _comes_along(block[at]):
+            groups.setdefault(seeds[nearest], []).append(at)
+    return [_candidate([block[at] for at in places]) for places in groups.values()]
+
+
+def _points_at(judged: _Judged, before: _Judged) -> bool:
+    """"Look there first": a weaker sentence about the place just named."""
+    sentence, verdict = judged
+    return Cue.POINTS in sentence.cues and Cue.REMEMBER not in sentence.cues and verdict.score <= before[1].score
+
+
+def _family(verdict: Verdict) -> str:
+    return "reference" if verdict.kind == "reference" else "saying"
+
+
+def _nearest(at: int, kinds: Mapping[int, str]) -> int | None:
+    near = [seed for seed in kinds if abs(seed - at) <= NEIGHBOURS]
+    return min(near, key=lambda seed: (abs(seed - at), seed < at)) if near else None
+
+
+def _comes_along(judged: _Judged) -> bool:
+    sentence, _ = judged
+    if sentence.cues & _LEFT_OUT:
+        return False
+    return len(set(words(sentence.text))) >= 2
+
+
+def _candidate(judged: Sequence[_Judged]) -> Candidate:
+    totals: dict[Kind, float] = {}
+    telling = [verdict for sentence, verdict in judged if Cue.BACK not in sentence.cues]
+    for verdict in telling or [verdict for _, verdict in judged]:
+        for kind, points in verdict.points.items():
+            totals[kind] = totals.get(kind, 0.0) + max(points, 0.0)
+    best = max((verdict for _, verdict in judged), key=lambda verdict: verdict.score)
+    return Candidate(
+        kind=best_kind(totals),
+        score=best.score,
+        sentences=tuple(sentence for sentence, _ in judged),
+        seeds=tuple(at for at, (_, verdict) in enumerate(judged) if verdict.enough),
+        wished=any(Cue.REMEMBER in sentence.cues for sentence, _ in judged),
+        because=best.because,
+    )

@@ -1,0 +1,139 @@
+"""A candidate becomes a file: title, one-line description, body, and a safe name for the file.
+
+The words are the person's. Openings without meaning ("ok so", "please remember that") are dropped, the reason goes
+under **Why:**, where it holds under **How to apply:**.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from memdir.extract.local.candidates import Candidate
+from memdir.extract.local.cues import Cue, found, tables_for
+from memdir.extract.local.speech import Sentence
+from memdir.extract.local.values import Kind
+from memdir.memory.words import STOP_WORDS
+
+LONGEST_TITLE = 60
+LONGEST_DESCRIPTION = 150
+
+_HAN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
+_CLAUSE_END = re.compile(r"[,;:)]\s|\s\(|[，；：（。]|\s[-–—]+\s|\.\s")
+_LOOSE = frozenset("so ok okay btw also please pls plz yeah anyway oh hm hmm ah well and but bitte übrigens ach pues y".split())
+"""Of the fillers of one word only these are dropped when no comma follows."""
+_RUNS = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"[^\W_]+(?:'[a-z]+)?")
+
+
+def title(candidate: Candidate) -> str:
+    """A few words that name the thing: the first clause of the sentence that counted."""
+    return _cut(_after_announcement(tidy(candidate.seed.text)), LONGEST_TITLE)
+
+
+def description(candidate: Candidate) -> str:
+    """One line that helps to choose the file."""
+    return _cut(_after_announcement(tidy(candidate.seed.text)), LONGEST_DESCRIPTION)
+
+
+def stem(kind: Kind, heading: str) -> str:
+    """A file name without its ending, such as `feedback_no_db_mocks`."""
+    plain = unicodedata.normalize("NFKC", heading).lower()
+    if _HAN.search(plain):
+        return f"{kind}_{'_'.join(_RUNS.findall(plain))[:24]}".rstrip("_")
+    telling = [word for word in _WORDS.findall(plain) if word not in STOP_WORDS or word in {"no", "not", "never"}]
+    telling = [word.replace("'", "") for word in telling][:5]
+    return "_".join([kind, *telling])[:48].rstrip("_") if telling else kind
+
+
+def body(candidate: Candidate) -> str:
+    """The body, Markdown."""
+    if candidate.kind != "feedback":
+        return _joined(candidate.sentences)
+    rules, reasons, scopes = _parts(candidate)
+    if not reasons:
+        return _joined([*rules, *scopes])
+    how = _joined(scopes) if scopes else _general(candidate.text)
+    return f"{_joined(rules)}\n\n**Why:** {_joined(reasons)}\n\n**How to apply:** {how}"
+
+
+def tidy(text: str) -> str:
+    """A sentence without its opening fillers, with a capital letter."""
+    text = text.strip().strip("()").strip()
+    tables = tables_for(text)
+    for _ in range(6):
+        shorter = _without_filler(text, [table.patterns[Cue.FILLER] for table in tables])
+        if shorter == text:
+            break
+        text = shorter
+    return text[:1].upper() + text[1:]
+
+
+def _after_announcement(text: str) -> str:
+    """What follows an opening such as "things I want you to keep: …"."""
+    opening, colon, rest = re.sub("：", ":", text, count=1).partition(":")
+    if colon and rest[:1] == " " and len(rest) > len(opening) and len(opening) < LONGEST_TITLE:
+        return rest.strip()[:1].upper() + rest.strip()[1:]
+    return text
+
+
+def _without_filler(text: str, fillers: Sequence[re.Pattern[str]]) -> str:
+    for filler in fillers:
+        opening = filler.match(text)
+        if not opening or opening.end() == len(text):
+            continue
+        rest = text[opening.end() :]
+        stop = re.match(r"[\s,.:;!?，。：；！？、…–—-]+", rest)
+        word = opening.group().lower()
+        needs_stop = bool(_HAN.search(word)) or (" " not in word and word not in _LOOSE)
+        if not stop or (needs_stop and not stop.group().strip()):
+            continue
+        if len(rest) - stop.end() >= 3:
+            return rest[stop.end() :]
+    return text
+
+
+def _joined(sentences: Sequence[Sentence]) -> str:
+    if any(sentence.item for sentence in sentences) and len(sentences) > 1:
+        return "\n".join(f"- {_ended(tidy(sentence.text))}" for sentence in sentences)
+    gap = "" if sentences and _HAN.search(sentences[0].text[-2:]) else " "
+    return gap.join(_ended(tidy(sentence.text)) for sentence in sentences)
+
+
+def _ended(text: str) -> str:
+    if text.endswith((".", "!", "?", "。", "！", "？", "…", ":", "：", ")", "）", "”")):
+        return text
+    return text + ("。" if _HAN.search(text[-2:]) else ".")
+
+
+def _parts(candidate: Candidate) -> tuple[list[Sentence], list[Sentence], list[Sentence]]:
+    """Rules, reasons, and where the rules hold. The sentence that scored is always a rule."""
+    rules, reasons, scopes = [], [], []
+    for at, sentence in enumerate(candidate.sentences):
+        own = found(sentence.text, tables_for(sentence.text))
+        if Cue.BACK in own or (Cue.STANDING in own and at not in candidate.seeds[:1]):
+            scopes.append(sentence)
+        elif at not in candidate.seeds and Cue.REASON in own and Cue.DIRECTIVE not in own:
+            reasons.append(sentence)
+        else:
+            rules.append(sentence)
+    return (rules or scopes), reasons, (scopes if rules else [])
+
+
+def _general(text: str) -> str:
+    return "以后遇到同样的情况都照此办理。" if _HAN.search(text) else "Whenever this comes up again."
+
+
+def _cut(text: str, limit: int) -> str:
+    """The text up to the last clause end below the limit, else to the last word."""
+    text = text.rstrip(" .。!！")
+    wide = 2 if _HAN.search(text) else 1
+    limit //= wide
+    if len(text) <= limit:
+        return text
+    ends = [end.start() for end in _CLAUSE_END.finditer(text) if limit // 3 <= end.start() <= limit]
+    if ends:
+        return text[: ends[-1]].rstrip()
+    cut = text[:limit].rsplit(" ", 1)[0] if wide == 1 else text[: limit - 1]
+    return cut.rstrip(" ,;:") + "…"

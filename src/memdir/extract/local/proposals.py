@@ -1,0 +1,159 @@
+"""A talk and the known memories become proposals: the one entry of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from memdir.extract.local import compose
+from memdir.extract.local.candidates import Candidate, announces, candidates, continued, joined, part
+from memdir.extract.local.cues import Cue
+from memdir.extract.local.forget import forgotten
+from memdir.extract.local.merge import merged
+from memdir.extract.local.retract import standing
+from memdir.extract.local.speech import Sentence, sentences
+from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats
+from memdir.extract.local.values import Create, Delete, Evidence, Known, Proposal, Turn, Update
+from memdir.memory.words import words
+
+CONTEXT_TURNS = 5
+CONTEXT_LENGTH = 800
+
+
+def propose(
+    turns: Sequence[Turn], existing: Sequence[Known], *, today: date, context: Sequence[Turn] = ()
+) -> list[Proposal]:
+    """What the person's sentences in `turns` make of the memories that `existing` holds.
+
+    Pure and deterministic; time grows with the length of the text. `today`: the day of the talk, from which relative
+    dates count. `context`: earlier turns of the talk, handled already; they only help to tell what is meant.
+    """
+    talk = [*context, *turns]
+    first = len(context)
+    said = [sentences(turn, at, today=today) if at >= first else [] for at, turn in enumerate(talk)]
+    deletions = [d for at, own in enumerate(said) for d in forgotten(own, existing, before=_before(talk, at))]
+    gone = {deletion.file for deletion in deletions}
+    left = [known for known in existing if known.file not in gone]
+    found = standing(_found(talk, said), [s for own in said for s in own])
+    kept = [c for c in found if not _about_forgotten(c, said[c.turn])]
+    proposals = _merged(kept, left, talk)
+    return [_shifted(proposal, first) for proposal in [*deletions, *proposals]]
+
+
+def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Candidate]:
+    """The candidates of all turns; an answer to the assistant's question about the last one belongs to it."""
+    found: list[Candidate] = []
+    announced = False
+    for at, own in enumerate(said):
+        if not own:
+            continue
+        here = candidates(own, announced=announced)
+        announced = announces(own)
+        if found and _asked_about(found[-1], talk, at) and not any(one.wished for one in here):
+            found[-1] = continued(found[-1], own)
+            continue
+        if found and len(here) == 1 and _goes_on(found[-1], here[0]):
+            found[-1] = joined(found[-1], here[0])
+            continue
+        found += [one for one in here if not announces(one.sentences)]
+    return found
+
+
+def _asked_about(candidate: Candidate, talk: Sequence[Turn], at: int) -> bool:
+    """Is this turn the answer to a question that followed directly on the candidate's turn?"""
+    between = talk[candidate.turn + 1 : at]
+    return len(between) == 1 and between[0].role == "assistant" and between[0].text.rstrip().endswith(("?", "？", "か。"))
+
+
+def _goes_on(earlier: Candidate, later: Candidate) -> bool:
+    """Two turns of the person in a row about one thing are one memory."""
+    near = later.turn - earlier.turn <= CONTEXT_TURNS - 2 and later.turn != earlier.turn
+    return near and earlier.kind == later.kind and bool(set(words(earlier.text)) & set(words(later.text)))
+
+
+def _before(talk: Sequence[Turn], at: int) -> str:
+    return " ".join(turn.text[:CONTEXT_LENGTH] for turn in talk[max(0, at - CONTEXT_TURNS) : at] if turn.role != "tool")
+
+
+def _about_forgotten(candidate: Candidate, said: Sequence[Sentence]) -> bool:
+    """In a turn that asks to forget, only an explicit wish or a standing rule makes a new memory."""
+    forgetting = any(Cue.FORGET in s.cues and s.cues & {Cue.NOTE, Cue.EXPLICIT} for s in said)
+    return forgetting and not candidate.wished and Cue.STANDING not in candidate.cues
+
+
+def _merged(found: Iterable[Candidate], existing: Sequence[Known], talk: Sequence[Turn]) -> list[Proposal]:
+    """One proposal a topic; a second candidate about a known memory builds on what the first made of it."""
+    current = {known.file: known for known in existing}
+    proposals: dict[str, Proposal] = {}
+    for candidate in (part for whole in found for part in _by_topic(whole, existing)):
+        match = _match(candidate, list(current.values()), _before(talk, candidate.turn))
+        if match and repeats(candidate.text, match.known):
+            continue
+        if match and _fits(match, candidate):
+            update = _update(match, candidate)
+            proposals[update.file] = update
+            current[update.file] = replace(match.known, body=update.body)
+        else:
+            proposals[f"new {len(proposals)}"] = _create(candidate)
+    return list(proposals.values())
+
+
+def _by_topic(candidate: Candidate, existing: Sequence[Known]) -> list[Candidate]:
+    """A passage that speaks of two known memories is cut in two."""
+    if len(existing) < 2 or len(candidate.sentences) < 2:
+        return [candidate]
+    topics = [match.known.file if (match := nearest(s.text, existing)) else None for s in candidate.sentences]
+    named = [topic for topic in topics if topic]
+    if len(set(named)) < 2:
+        return [candidate]
+    filled: list[str] = []
+    for topic in topics:
+        filled.append(topic or (filled[-1] if filled else named[0]))
+    return [part(candidate, [at for at, topic in enumerate(filled) if topic == one]) for one in dict.fromkeys(filled)]
+
+
+def _match(candidate: Candidate, existing: Sequence[Known], before: str) -> Match | None:
+    found = nearest(candidate.text, existing, context=before, least=CHANGED_TOPIC)
+    if not found:
+        return None
+    changes = Cue.CHANGE in candidate.cues and found.known.type == candidate.kind
+    return found if changes or found.score >= SAME_TOPIC else None
+
+
+def _fits(match: Match, candidate: Candidate) -> bool:
+    return match.known.type in (None, candidate.kind) or Cue.CHANGE in candidate.cues
+
+
+def _evidence(candidate: Candidate) -> Evidence:
+    return Evidence(turn=candidate.seed.turn, sentence=candidate.seed.said)
+
+
+def _create(candidate: Candidate) -> Create:
+    heading = compose.title(candidate)
+    return Create(
+        type=candidate.kind,
+        title=heading,
+        description=compose.description(candidate),
+        body=compose.body(candidate),
+        stem=compose.stem(candidate.kind, heading),
+        evidence=_evidence(candidate),
+    )
+
+
+def _update(match: Match, candidate: Candidate) -> Update:
+    return Update(
+        file=match.known.file,
+        body=merged(match.known, candidate),
+        description=None,
+        name=None,
+        evidence=_evidence(candidate),
+    )
+
+
+def _shifted(proposal: Proposal, first: int) -> Proposal:
+    """Evidence counts from the first of `turns`, not from the context before it."""
+    if not first:
+        return proposal
+    evidence = replace(proposal.evidence, turn=proposal.evidence.turn - first)
+    return replace(proposal, evidence=evidence)

@@ -1,0 +1,178 @@
+"""What the person said -> memory files, by rules: the extraction without a language model (E1, E10, E11).
+
+`memdir.extract.local` proposes, this module carries out. Each proposal stands for itself: one that holds a
+secret is left out, and one whose file changed meanwhile is proposed anew, once, from what stands there now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from memdir.errors import Conflict, MemdirError, NotFound
+from memdir.extract.local import Create, Delete, Evidence, Known, Proposal, Turn, Update, propose
+from memdir.extract.saved import LABEL, Saved
+from memdir.memory import entrypoint, topic
+from memdir.memory.entrypoint import Pointer
+from memdir.memory.store import MemoryDir, Stored, Written
+from memdir.memory.topic import Origin
+from memdir.model.messages import Message, ToolResult
+
+CONTEXT = 6
+"""Earlier messages that are looked at to tell what is meant."""
+
+LONGEST_LINE = 190
+"""Characters of a pointer's line in the index, about (F6)."""
+
+_SPEAKERS = frozenset({"person", "assistant", "tool"})
+
+
+def extract(
+    new: Sequence[Message],
+    *,
+    before: Sequence[Message] = (),
+    memory: MemoryDir,
+    session: str,
+    today: date,
+    now: datetime,
+) -> Saved:
+    """Save what the new messages hold. `before` is what was said earlier: context, and nothing is saved
+    from it.
+    """
+    said, earlier = _spoken(new), _spoken(before)[-CONTEXT:]
+    turns, context = [_turn(message) for message in said], [_turn(message) for message in earlier]
+
+    def proposed(existing: Sequence[Known]) -> Sequence[Proposal]:
+        return propose(turns, existing, today=today, context=context)
+
+    return carry_out(proposed, said=said, memory=memory, session=session, now=now)
+
+
+def carry_out(
+    proposed: Callable[[Sequence[Known]], Sequence[Proposal]],
+    *,
+    said: Sequence[Message],
+    memory: MemoryDir,
+    session: str,
+    now: datetime,
+) -> Saved:
+    """Do what is proposed from the memories as they stand. `said`: the messages that evidence points into."""
+    work = _Work(memory=memory, session=session, said=said, now=now)
+    for _ in range(2):
+        known = _known(memory)
+        existing = [_as_known(stored) for stored in known.values()]
+        if not work.carry_out(proposed(existing), known):
+            break
+    return Saved.of(work.written, work.deleted, work.refused)
+
+
+@dataclass(kw_only=True)
+class _Work:
+    """One run: what it did so far."""
+
+    memory: MemoryDir
+    session: str
+    said: Sequence[Message]
+    now: datetime
+    written: list[Written] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    refused: list[MemdirError] = field(default_factory=list)
+    done: set[Evidence] = field(default_factory=set)
+
+    def carry_out(self, proposals: Sequence[Proposal], known: dict[str, Stored]) -> bool:
+        """Do what is proposed and not done yet. Whether something must be proposed anew."""
+        again = False
+        for proposal in proposals:
+            if proposal.evidence in self.done:
+                continue
+            try:
+                self._carry_out(proposal, known)
+            except (Conflict, NotFound):
+                again = True
+                continue
+            except MemdirError as error:
+                self.refused.append(error)
+            self.done.add(proposal.evidence)
+        return again
+
+    def _carry_out(self, proposal: Proposal, known: dict[str, Stored]) -> None:
+        match proposal:
+            case Create():
+                self._create(proposal)
+            case Update():
+                self._update(proposal, known)
+            case Delete():
+                self.memory.delete(proposal.file, now=self.now)
+                self.deleted.append(proposal.file)
+
+    def _create(self, proposal: Create) -> None:
+        data = topic.render(
+            name=proposal.title, description=proposal.description, type=proposal.type, body=proposal.body
+        )
+        file = self.memory.free_name(proposal.stem)
+        self._save(file, data.encode(), proposal.evidence, expected=None)
+
+    def _update(self, proposal: Update, known: dict[str, Stored]) -> None:
+        stored = known.get(proposal.file)
+        if stored is None:
+            raise NotFound(f"there is no memory {proposal.file}")
+        changes = {"name": proposal.name, "description": proposal.description}
+        data = topic.replace_body(stored.data, proposal.body)
+        data = topic.edit(data, {key: value for key, value in changes.items() if value is not None})
+        self._save(proposal.file, data, proposal.evidence, expected=stored.digest)
+
+    def _save(self, file: str, data: bytes, evidence: Evidence, *, expected: str | None) -> None:
+        """Write the file; a pointer that is there stays as it is, since somebody may have worded it."""
+        origin = Origin(session=self.session, message=self.said[evidence.turn].id, worker=LABEL)
+        if any(pointer.file == file for pointer in entrypoint.pointers(self.memory.index())):
+            written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
+        else:
+            written = self.memory.save(
+                file, data, pointer=_pointer(file, data), expected=expected, now=self.now, origin=origin
+            )
+        self.written.append(written)
+
+
+def _pointer(file: str, data: bytes) -> Pointer:
+    about = topic.parse(data, filename=file)
+    hook = about.description or about.name
+    room = max(40, LONGEST_LINE - len(about.name) - len(file))
+    short = hook if len(hook) <= room else f"{hook[: room - 1].rstrip()}…"
+    return Pointer(title=about.name, file=file, hook=short)
+
+
+def _known(memory: MemoryDir) -> dict[str, Stored]:
+    """All memories as they stand; one that can't be read is not known."""
+    known: dict[str, Stored] = {}
+    for header in memory.list():
+        try:
+            known[header.path] = memory.read(header.path)
+        except (MemdirError, OSError):
+            continue
+    return known
+
+
+def _as_known(stored: Stored) -> Known:
+    about = stored.topic or topic.parse(stored.data, filename=stored.file)
+    return Known(
+        file=stored.file,
+        name=about.name,
+        description=about.description or "",
+        type=about.type,
+        body=about.body,
+    )
+
+
+def _spoken(messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if message.origin in _SPEAKERS]
+
+
+def _turn(message: Message) -> Turn:
+    results = [block.content for block in message.content if isinstance(block, ToolResult)]
+    text = "\n".join([message.text, *results]) if results else message.text
+    match message.origin:
+        case "person" | "assistant" as role:
+            return Turn(role=role, text=text)
+        case _:
+            return Turn(role="tool", text=text)

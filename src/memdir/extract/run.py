@@ -1,0 +1,79 @@
+"""New messages of a conversation -> changed memory files: one run of the extraction (E5-E7, A4).
+
+With a language model a fork of the conversation does the work, told by the prompt `extract`. With the
+embedded default it is done by rules. Whether to run, and what is new, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from functools import partial
+
+import anyio.to_thread
+
+from memdir.agent.fork import fork
+from memdir.agent.loop import Agent
+from memdir.extract import rules
+from memdir.extract.saved import LABEL, Saved
+from memdir.memory import manifest
+from memdir.memory.store import MemoryDir
+from memdir.model.messages import Message
+from memdir.prompts import render
+
+MAX_TURNS = 5
+
+
+async def extract(
+    agent: Agent,
+    messages: Sequence[Message],
+    new: Sequence[Message],
+    *,
+    memory: MemoryDir,
+    max_turns: int = MAX_TURNS,
+) -> Saved:
+    """Save what the new messages hold. `messages` is the conversation up to their end, a final answer.
+
+    Using up the turns is a success.
+
+    Raises:
+        ModelError: the model could not answer. What was written by then stays.
+        OSError: the memory directory can't be read.
+    """
+    now = agent.context.now()
+    today = day_of(new, now)
+    if agent.model.is_local:
+        earlier = messages[: len(messages) - len(new)]
+        work = partial(
+            rules.extract, new, before=earlier, memory=memory, session=agent.id, today=today, now=now
+        )
+        return await anyio.to_thread.run_sync(work)
+    headers = await anyio.to_thread.run_sync(memory.list)
+    ended = await fork(
+        agent,
+        instruction(count=len(new), today=today, memory=memory, known=manifest.render(headers)),
+        memory=memory,
+        max_turns=max_turns,
+        label=LABEL,
+        messages=messages,
+    )
+    return Saved.of(ended.wrote, ended.deleted)
+
+
+def instruction(*, count: int, today: date, memory: MemoryDir, known: str) -> str:
+    """The fork's message (E6)."""
+    return render(
+        "extract",
+        count=str(count),
+        directory=str(memory.directory),
+        manifest=known.strip() or "(no memories yet)",
+        today=f"{today:%A}, {today:%Y-%m-%d}",
+    )
+
+
+def day_of(messages: Sequence[Message], now: datetime) -> date:
+    """The day, in the zone of `now`, on which the last of the messages was said; relative dates count from
+    it.
+    """
+    said = next((message.at for message in reversed(messages) if message.at), now)
+    return said.astimezone(now.tzinfo).date()

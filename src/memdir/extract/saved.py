@@ -1,0 +1,67 @@
+"""What a run of the extraction changed, as the host and the person are told (E8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from memdir.errors import MemdirError
+from memdir.memory import entrypoint
+from memdir.memory.store import Written
+
+LABEL = "extract"
+"""The name of this work, in the origin of memories and in events."""
+
+Action = Literal["created", "updated", "deleted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One topic file that is not as it was. `type` is None if it has none, or is gone."""
+
+    file: str
+    action: Action
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """The outcome of a run: one change a topic file. `refused`: what one memory or another ran into, and
+    why.
+    """
+
+    changes: tuple[Change, ...] = ()
+    refused: tuple[MemdirError, ...] = ()
+
+    @classmethod
+    def of(
+        cls, written: Iterable[Written], deleted: Iterable[str] = (), refused: Iterable[MemdirError] = ()
+    ) -> Saved:
+        """Put together what was written and deleted; the index does not count."""
+        changes: dict[str, Change] = {}
+        for one in written:
+            if PurePosixPath(one.file).name == entrypoint.NAME or one.action == "unchanged":
+                continue
+            before = changes.get(one.file)
+            changes[one.file] = Change(
+                file=one.file, action=before.action if before else one.action, type=one.type
+            )
+        for file in deleted:
+            before = changes.pop(file, None)
+            if before is None or before.action != "created":  # made and taken back: as it was
+                changes[file] = Change(file=file, action="deleted")
+        return cls(changes=tuple(changes.values()), refused=tuple(refused))
+
+    def __add__(self, other: Saved) -> Saved:
+        return Saved(changes=self.changes + other.changes, refused=self.refused + other.refused)
+
+    @property
+    def notice(self) -> str | None:
+        """`Memory updated: a.md, b.md`, or None if nothing changed."""
+        kept = [change.file for change in self.changes if change.action != "deleted"]
+        gone = [change.file for change in self.changes if change.action == "deleted"]
+        parts = [f"Memory updated: {', '.join(kept)}"] if kept else []
+        parts += [f"Memory removed: {', '.join(gone)}"] if gone else []
+        return "; ".join(parts) or None

@@ -1,0 +1,300 @@
+"""Requests -> the JSON of the Anthropic Messages API, and its stream of events -> replies. Pure.
+
+Three laws hold here, and the prompt cache lives on them (A4):
+
+- The JSON of a conversation is a prefix of the JSON of its continuation, but for the cache marks. So each
+  message stands for itself: none is ever merged with, moved behind or changed by another one.
+- The same request gives the same bytes: keys have one order, nothing depends on the time or on chance.
+- A request with one more answer and one more message finds in the cache all that its parent wrote
+  (see `_mark`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Never
+
+from memdir.errors import BadReply, ModelUnreachable
+from memdir.model.messages import (
+    Block,
+    Message,
+    Reply,
+    Request,
+    StopReason,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+    Usage,
+    assistant,
+)
+
+Json = dict[str, Any]
+
+MAX_MARKS = 4
+"""So many cache marks (breakpoints) may a request have."""
+
+_STOPS: Mapping[str, StopReason] = {
+    "end_turn": "end_turn",
+    "stop_sequence": "end_turn",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",  # the answer was cut, by the window this time
+    "refusal": "refusal",
+}
+_NOTHING = "(no output)"
+_VERSION = re.compile(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)")
+
+
+# ── there ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def body(request: Request, *, model: str) -> Json:
+    """The request as the JSON object to post; `stream` is left to the caller."""
+    prefix = request.prefix
+    tools = [_tool(tool) for tool in prefix.tools]
+    system = [_text(part) for part in prefix.system if part.strip()]
+    messages = [said for message in request.messages if (said := _message(message)) is not None]
+    if request.cache:
+        _mark(system or tools, messages)
+    sent: Json = {"model": model, "max_tokens": prefix.max_tokens}
+    if tools:
+        sent["tools"] = tools
+    if system:
+        sent["system"] = system
+    sent["messages"] = messages
+    if prefix.thinking is not None:
+        sent["thinking"] = _thinking(prefix.thinking, model)
+    if request.schema is not None:
+        sent["output_config"] = _structured(request.schema, model)
+    return sent
+
+
+def window(model: str) -> int:
+    """The context window of a model, in tokens; that of an unknown one is taken to be the smaller size."""
+    return 1_000_000 if _version(model) >= (5, 0) else 200_000
+
+
+def _tool(tool: ToolSpec) -> Json:
+    return {"name": tool.name, "description": _clean(tool.description), "input_schema": dict(tool.schema)}
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": _clean(text)}
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates: a file name can hold them, UTF-8 can't."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _message(message: Message) -> Json | None:
+    """One message, its tool results first as the API wants them; None if nothing of it may be sent."""
+    blocks = [sent for block in message.content if (sent := _block(block)) is not None]
+    blocks.sort(key=lambda block: block["type"] != "tool_result")
+    return {"role": message.role, "content": blocks} if blocks else None
+
+
+def _block(block: Block) -> Json | None:
+    """One block; None for what the API refuses: blank text, and reasoning that nobody signed."""
+    match block:
+        case Text():
+            return _text(block.text) if block.text.strip() else None
+        case Thinking(redacted=True):
+            return {"type": "redacted_thinking", "data": block.thinking}
+        case Thinking():
+            signed = {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
+            return signed if block.signature else None
+        case ToolUse():
+            return {"type": "tool_use", "id": block.id, "name": block.name, "input": dict(block.input)}
+        case ToolResult():
+            result: Json = {"type": "tool_result", "tool_use_id": block.tool_use_id}
+            result["content"] = [_text(block.content if block.content.strip() else _NOTHING)]
+            return {**result, "is_error": True} if block.is_error else result
+
+
+def _mark(head: list[Json], messages: list[Json]) -> None:
+    """Put the cache marks: after the head (system prompt, or tools), and where the last requests ended.
+
+    An entry is written only at a mark, and looked for at a mark and the 19 blocks before it. One turn with
+    many tool calls is longer than that; so the places where earlier requests of this conversation ended (a
+    message of ours that the model answered) stay marked, and are met exactly.
+    """
+    ends = [
+        message
+        for message, following in zip_longest(messages, messages[1:])
+        if message["role"] == "user" and (following is None or following["role"] == "assistant")
+    ]
+    marked = [head[-1]] if head else []
+    marked += [message["content"][-1] for message in ends[-(MAX_MARKS - 1) :]]
+    for block in marked:
+        block["cache_control"] = {"type": "ephemeral"}
+
+
+def _version(model: str) -> tuple[int, int]:
+    found = _VERSION.search(model)
+    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+
+
+def _thinking(budget: int, model: str) -> Json:
+    """Since 4.6 the models measure their reasoning themselves; the newest refuse a budget."""
+    if _version(model) >= (4, 6):
+        return {"type": "adaptive"}
+    return {"type": "enabled", "budget_tokens": budget}
+
+
+def _structured(schema: Mapping[str, Any], model: str) -> Json:
+    """One JSON object, with little reasoning before it: such questions are small and have small budgets."""
+    config: Json = {"effort": "low"} if _version(model) >= (4, 6) else {}
+    return {**config, "format": {"type": "json_schema", "schema": dict(schema)}}
+
+
+# ── and back ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Partial:
+    """A block that is still coming in. `text` is its text, reasoning, opaque data or tool input."""
+
+    kind: str
+    text: str = ""
+    signature: str = ""
+    id: str = ""
+    name: str = ""
+
+    def whole(self) -> Block | None:
+        match self.kind:
+            case "text":
+                return Text(text=self.text) if self.text else None
+            case "thinking":
+                return Thinking(thinking=self.text, signature=self.signature)
+            case "redacted_thinking":
+                return Thinking(thinking=self.text, redacted=True)
+            case "tool_use":
+                given, malformed = _tool_input(self.text)
+                return ToolUse(id=self.id, name=self.name, input=given, malformed=malformed)
+            case _:  # of a tool that the provider runs; none is ever asked for
+                return None
+
+
+class Answer:
+    """An answer that is coming in, event by event."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._blocks: dict[int, _Partial] = {}
+        self._stop: str | None = None
+        self._usage: dict[str, int] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether any content has come."""
+        return bool(self._blocks)
+
+    def take(self, event: Any) -> str:
+        """Take in one event of the stream; gives the visible text in it, mostly none."""
+        match event.type:
+            case "message_start":
+                self._model = event.message.model
+                self._count(event.message.usage)
+            case "content_block_start":
+                return self._open(event.index, event.content_block)
+            case "content_block_delta":
+                return self._grow(self._blocks[event.index], event.delta)
+            case "message_delta":
+                self._stop = event.delta.stop_reason or self._stop
+                self._count(event.usage)
+        return ""
+
+    def reply(self) -> Reply:
+        """The whole answer.
+
+        Raises:
+            ModelUnreachable: the stream ended before the answer did.
+        """
+        if self._stop is None:
+            raise ModelUnreachable("the model's answer broke off", hint="ask again")
+        blocks = [whole for _, part in sorted(self._blocks.items()) if (whole := part.whole()) is not None]
+        return Reply(
+            message=assistant(*blocks),
+            stop=_STOPS.get(self._stop, "other"),
+            usage=Usage(**self._usage),
+            model=self._model,
+        )
+
+    def _open(self, index: int, block: Any) -> str:
+        part = self._blocks[index] = _Partial(kind=block.type)
+        match block.type:
+            case "text":
+                part.text = block.text
+                return part.text
+            case "thinking":
+                part.text, part.signature = block.thinking, block.signature
+            case "redacted_thinking":
+                part.text = block.data
+            case "tool_use":  # the input is always empty here and comes in pieces
+                part.id, part.name = block.id, block.name
+        return ""
+
+    def _grow(self, part: _Partial, delta: Any) -> str:
+        match delta.type:
+            case "text_delta":
+                part.text += delta.text
+                return str(delta.text)
+            case "thinking_delta":
+                part.text += delta.thinking
+            case "signature_delta":
+                part.signature = delta.signature
+            case "input_json_delta":
+                part.text += delta.partial_json
+        return ""
+
+    def _count(self, usage: Any) -> None:
+        """Counts are totals so far: a later one replaces an earlier one, an absent one says nothing."""
+        for ours, theirs in (
+            ("input", "input_tokens"),
+            ("cache_write", "cache_creation_input_tokens"),
+            ("cache_read", "cache_read_input_tokens"),
+            ("output", "output_tokens"),
+        ):
+            count = getattr(usage, theirs, None)
+            if count is not None:
+                self._usage[ours] = count
+
+
+def require_object(reply: Reply) -> None:
+    """Check that the answer to a request with a schema is one JSON object.
+
+    Raises:
+        BadReply: it isn't; the message says why (refused, cut off, or not JSON) and never what it was.
+    """
+    if reply.stop == "refusal":
+        raise BadReply(f"{reply.model} refused to answer")
+    if _tool_input(reply.text)[1] is not None or not reply.text:
+        cut = ", it was cut off at its token limit" if reply.stop == "max_tokens" else ""
+        raise BadReply(f"{reply.model} did not answer with a JSON object{cut}")
+
+
+def _tool_input(text: str) -> tuple[Json, str | None]:
+    """The JSON object in `text` and None, or an empty one and the text that is no such object.
+
+    No text is the empty object: that is how a call without arguments streams.
+    """
+    if not text:
+        return {}, None
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+        json.dumps(value, ensure_ascii=False).encode()  # what can't be sent back is of no use
+    except (ValueError, RecursionError):
+        return {}, text
+    return (value, None) if isinstance(value, dict) else ({}, text)
+
+
+def _no_number(name: str) -> Never:
+    """`NaN` and the infinities: Python reads them, JSON has no such thing."""
+    raise ValueError(name)

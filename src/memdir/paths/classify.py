@@ -1,0 +1,90 @@
+"""A path becomes the memory it belongs to: one answer for permissions, exclusions, notices, lists (P8)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from memdir.fs import inside
+from memdir.paths.places import Places
+
+What = Literal["auto", "entrypoint", "topic", "team", "agent", "session", "log", "instructions", "none"]
+Scope = Literal["user", "project", "local"]
+
+_INSTRUCTIONS = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.local.md"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """Which memory a path belongs to.
+
+    `auto` is anything else in the memory directory, the directory included. For `agent`, `agent_type` is the
+    agent's folder (None: the folder of all agents) and `scope` whose memory it is.
+    """
+
+    what: What
+    agent_type: str | None = None
+    scope: Scope | None = None
+
+
+def classify(path: Path, places: Places) -> Kind:
+    """Which memory `path` belongs to, links, `..`, case and Unicode form resolved (P8, A8)."""
+    if places.memory and (names := _names_below(places.memory, path)) is not None:
+        return Kind(what=_in_memory(names))
+    for scope, folder in agent_folders(places).items():
+        if (names := _names_below(folder, path)) is not None:
+            return Kind(what="agent", agent_type=names[0] if names else None, scope=scope)
+    if _in_session(_names_below(places.base / "projects", path) or ()):
+        return Kind(what="session")
+    return Kind(what="instructions" if path.name in _INSTRUCTIONS else "none")
+
+
+def agent_folders(places: Places) -> dict[Scope, Path]:
+    """Where the memories of agent types are, by scope (G1)."""
+    project = places.root / (".claude" if places.layout == "claude" else ".memdir")
+    return {
+        "user": places.base / "agent-memory",
+        "project": project / "agent-memory",
+        "local": project / "agent-memory-local",
+    }
+
+
+def _names_below(folder: Path, path: Path) -> tuple[str, ...] | None:
+    """The names that lead from `folder` to the real place of `path`; None if it is not in there."""
+    if not inside(folder, path):
+        return None
+    real = Path(os.path.realpath(path))
+    above = next(place for place in (real, *real.parents) if _is(place, folder))
+    return real.relative_to(above).parts
+
+
+def _is(place: Path, folder: Path) -> bool:
+    return inside(folder, place) and inside(place, folder)
+
+
+def _in_memory(names: tuple[str, ...]) -> What:
+    match [name.casefold() for name in names]:
+        case ["team", *_]:
+            return "team"
+        case ["logs", _, *_]:
+            return "log"
+        case ["sessions", _, *_]:
+            return "session"
+        case ["memory.md"]:
+            return "entrypoint"
+        case [*_, file] if file.endswith(".md") and file != "memory.md":
+            return "auto" if any(name.startswith(".") for name in names) else "topic"
+    return "auto"
+
+
+def _in_session(names: tuple[str, ...]) -> bool:
+    """`<slug>/<session id>/session-memory/…` (P9)."""
+    if len(names) < 3 or names[2] != "session-memory":
+        return False
+    try:
+        return bool(UUID(names[1]))
+    except ValueError:
+        return False

@@ -1,0 +1,187 @@
+"""The start of a turn -> a selection that runs beside it, taken when it is ready (R1, R2).
+
+- `on_turn_start`: a gate, then a task in the session's task group; nothing waits for it
+- `collect`: before each call of the model: what is ready goes in, what is not is tried again next time
+- `on_turn_over`: what was not taken is cancelled
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from anyio import CancelScope, Event, move_on_after
+from anyio.abc import TaskGroup
+
+from memdir.agent.events import RECALLED, SKIPPED, Events
+from memdir.agent.file_state import FileState
+from memdir.model.client import ModelClient
+from memdir.model.messages import Message
+from memdir.recall.recent import recent_tools
+from memdir.recall.select import Selection, select
+from memdir.recall.surface import SESSION_BYTES, known_files, surface, surfaced_bytes
+
+GRACE = 0.3
+"""Seconds from the start of a turn in which the selector by words may finish; it takes about a tenth of one.
+A model is never waited for. Without this a turn of one single answer would get no memories at all."""
+
+_BARE_COMMAND = re.compile(r"/[\w:-]+")
+
+
+def why_not(message: Message, *, on: bool, surfaced: int) -> str | None:
+    """Why this turn gets no prefetch, or None if it does (R2). `surfaced`: body bytes in the conversation."""
+    text = message.text.strip()
+    if not on:
+        return "recall is off"
+    if message.origin != "person" or not text:
+        return "no text from the person"
+    if _BARE_COMMAND.fullmatch(text):
+        return "a bare command"
+    return "the session's budget is used up" if surfaced >= SESSION_BYTES else None
+
+
+class Prefetch:
+    """One selection under way. Belongs to one turn."""
+
+    def __init__(self) -> None:
+        self._scope = CancelScope()
+        self._ready: Selection | None = None
+        self._done = Event()
+
+    @classmethod
+    def start(cls, tasks: TaskGroup, choose: Callable[[], Awaitable[Selection]]) -> Prefetch:
+        """Begin to choose, in the task group, and return at once."""
+        prefetch = cls()
+        tasks.start_soon(prefetch._run, choose, name="recall")
+        return prefetch
+
+    async def _run(self, choose: Callable[[], Awaitable[Selection]]) -> None:
+        with self._scope:
+            self._ready = await choose()
+            self._done.set()
+
+    async def take(self, *, within: float) -> Selection | None:
+        """As `take_if_ready`, after at most so many seconds."""
+        if within > 0:
+            with move_on_after(within):
+                await self._done.wait()
+        return self.take_if_ready()
+
+    def take_if_ready(self) -> Selection | None:
+        """The selection, once; None while it is not ready, after it was taken, and after `cancel`."""
+        ready, self._ready = self._ready, None
+        return None if self._scope.cancel_called else ready
+
+    def cancel(self) -> None:
+        """The turn is over: stop choosing, and keep nothing."""
+        self._scope.cancel()
+
+
+class Conversation(Protocol):
+    """What recall needs of an agent."""
+
+    @property
+    def messages(self) -> Sequence[Message]: ...
+
+    @property
+    def files(self) -> FileState: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """What recall did in one turn, for those who show it: what was chosen, shown, and dropped and why."""
+
+    selection: Selection
+    shown: tuple[str, ...]
+    dropped: dict[str, str]
+    seconds: float
+
+
+class Recall:
+    """Recall for one session: the hooks of its agent. `last` is what came of the last selection."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        tasks: TaskGroup,
+        model: ModelClient | None,
+        now: Callable[[], datetime],
+        events: Events,
+        on: bool = True,
+    ) -> None:
+        self._directory = directory
+        self._tasks = tasks
+        self._model = model
+        self._now = now
+        self._events = events
+        self._on = on
+        self._prefetch: Prefetch | None = None
+        self._conversation: Conversation | None = None
+        self._began = 0.0
+        self.last: Recalled | None = None
+
+    async def on_turn_start(self, conversation: Conversation, message: Message) -> None:
+        """Begin to choose for this message, if there is a reason to (R1, R2)."""
+        self.on_turn_over()
+        messages = conversation.messages
+        if reason := why_not(message, on=self._on, surfaced=surfaced_bytes(messages)):
+            self._events.emit(SKIPPED, job="recall", why=reason)
+            return
+        known = known_files(self._directory, conversation.files, messages)
+        tools = recent_tools(messages)
+
+        async def choose() -> Selection:
+            return await select(
+                self._directory,
+                message.text,
+                known=known,
+                recent_tools=tools,
+                model=self._model,
+                now=self._now(),
+                events=self._events,
+            )
+
+        self._conversation, self._began = conversation, monotonic()
+        self._prefetch = Prefetch.start(self._tasks, choose)
+
+    async def collect(self) -> list[Message]:
+        """The memories that are ready to go into the conversation, as attachments; mostly none (R1)."""
+        if self._prefetch is None or self._conversation is None:
+            return []
+        by_words = self._model is None or self._model.is_local
+        left = self._began + GRACE - monotonic() if by_words else 0.0
+        if (selection := await self._prefetch.take(within=left)) is None:
+            return []
+        surfaced = surface(
+            selection.files,
+            directory=self._directory,
+            messages=self._conversation.messages,
+            files=self._conversation.files,
+            now=self._now(),
+        )
+        self.last = Recalled(
+            selection=selection,
+            shown=surfaced.shown,
+            dropped=surfaced.dropped,
+            seconds=monotonic() - self._began,
+        )
+        self._events.emit(
+            RECALLED,
+            files=len(surfaced.shown),
+            bytes=surfaced_bytes(surfaced.messages),
+            how=selection.how,
+            seconds=round(self.last.seconds, 3),
+        )
+        return list(surfaced.messages)
+
+    def on_turn_over(self, _conversation: Conversation | None = None) -> None:
+        """Cancel what this turn did not take (R1)."""
+        if self._prefetch is not None:
+            self._prefetch.cancel()
+        self._prefetch = self._conversation = None

@@ -1,0 +1,119 @@
+"""Chosen files -> attachments with their (cut) bodies, within the budgets of turn and session (R4-R7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memdir import fs
+from memdir.agent import attachments
+from memdir.agent.file_state import FileState
+from memdir.errors import MemdirError
+from memdir.model.messages import Message
+
+BODY_LINES, BODY_BYTES = 200, 4_096
+TURN_BYTES = 5 * BODY_BYTES
+SESSION_BYTES = 15 * BODY_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What is shown of a file. `size`: bytes of all that could have been shown."""
+
+    text: str
+    size: int
+
+    @property
+    def shown(self) -> int:
+        """Bytes of the text."""
+        return len(self.text.encode())
+
+    @property
+    def partial(self) -> bool:
+        """Whether something was cut away."""
+        return self.shown < self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surfaced:
+    """What goes into the conversation. `shown`: the files, relative; `dropped`: those that don't, and why."""
+
+    messages: tuple[Message, ...]
+    shown: tuple[str, ...]
+    dropped: dict[str, str]
+
+
+def surface(
+    chosen: Sequence[str],
+    *,
+    directory: Path,
+    messages: Sequence[Message],
+    files: FileState,
+    now: datetime,
+) -> Surfaced:
+    """The chosen memories as attachments, in order; each enters the file-state table.
+
+    Left out: what the conversation knows by now (R4), what would pass a budget (R7), what can't be read any
+    more. `messages` is the conversation as it stands: only attachments that are still in it count.
+    """
+    known = known_files(directory, files, messages)
+    session = surfaced_bytes(messages)
+    turn = 0
+    made: dict[str, Message] = {}
+    dropped: dict[str, str] = {}
+    for file in dict.fromkeys(chosen):
+        if file in known:
+            dropped[file] = "in the conversation already"
+            continue
+        try:
+            path = fs.contain(directory, file)
+            status, data = path.stat(), fs.read_file(path)
+        except (OSError, MemdirError):
+            dropped[file] = "can't be read any more"
+            continue
+        body = cut(data)
+        if turn + body.shown > TURN_BYTES or session + body.shown > SESSION_BYTES:
+            dropped[file] = "over the budget"
+            continue
+        turn, session = turn + body.shown, session + body.shown
+        files.saw(path, data=data, mtime_ns=status.st_mtime_ns, partial=body.partial, how="surfaced")
+        made[file] = attachments.relevant_memory(
+            path,
+            body.text,
+            size=body.size,
+            cut=body.partial,
+            modified=datetime.fromtimestamp(status.st_mtime, UTC),
+            now=now,
+        )
+    return Surfaced(messages=tuple(made.values()), shown=tuple(made), dropped=dropped)
+
+
+def cut(data: bytes) -> Body:
+    """The first 200 lines, then at most 4,096 bytes, cut after a whole line, or after a whole character if
+    the first line alone is longer (R6).
+
+    The tag that will stand around it is made harmless first, so that the limit holds for what is sent.
+    """
+    text = data.decode("utf-8-sig", errors="replace")
+    text = re.sub(r"<(?=\s*/?\s*memory\b)", "&lt;", text, flags=re.IGNORECASE).strip("\r\n")
+    start = "".join(text.splitlines(keepends=True)[:BODY_LINES])
+    if len(start.encode()) > BODY_BYTES:
+        start = start.encode()[:BODY_BYTES].decode(errors="ignore")
+        start = start[: start.rfind("\n") + 1] or start
+    return Body(text=start.rstrip("\r\n") if start != text else text, size=len(text.encode()))
+
+
+def known_files(directory: Path, files: FileState, messages: Sequence[Message]) -> frozenset[str]:
+    """The files of the directory that the conversation has seen: read, written, edited or surfaced (R4)."""
+    root = directory.resolve()
+    paths = [path for path, _ in files]
+    paths += [Path(path).resolve() for path in attachments.surfaced(messages)]
+    return frozenset(path.relative_to(root).as_posix() for path in paths if path.is_relative_to(root))
+
+
+def surfaced_bytes(messages: Sequence[Message]) -> int:
+    """Body bytes of the memories that are in these messages (R7)."""
+    return sum(attachments.surfaced(messages).values())

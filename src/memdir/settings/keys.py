@@ -1,0 +1,125 @@
+"""What can be set: a frozen struct a section, and from it every key, variable and the JSON Schema (S5)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+Layout = Literal["memdir", "claude"]
+
+
+class Features(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What memdir does by itself (S5)."""
+
+    extract: Annotated[bool, Meta(description="Write memories after a turn.")] = True
+    extract_every_turns: Annotated[int, Meta(ge=1, description="Extract at every n-th turn.")] = 1
+    inject_index: Annotated[bool, Meta(description="Give each session the index, MEMORY.md.")] = True
+    recall: Annotated[bool, Meta(description="Give each turn the memories that matter to it.")] = True
+    session_memory: Annotated[bool, Meta(description="Keep a running summary for compaction.")] = True
+    dream: Annotated[bool, Meta(description="Consolidate the memory directory now and then.")] = True
+    team: Annotated[bool, Meta(description="Share a part of the memory with a team.")] = False
+    daily_log: Annotated[bool, Meta(description="Append to dated logs instead of topic files.")] = False
+    instructions: Annotated[bool, Meta(description="Load CLAUDE.md and AGENTS.md.")] = True
+
+
+class RecallSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How memories are chosen for a turn."""
+
+    model: Annotated[str | None, Meta(description="The model that chooses; null: a mid-size one.")] = None
+
+
+class ExtractSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How memories are written after a turn."""
+
+    model: Annotated[str | None, Meta(description="The model that writes; null: the conversation's.")] = None
+    max_turns: Annotated[int, Meta(ge=1, description="Model turns of one extraction, at most.")] = 5
+    drain_seconds: Annotated[
+        float, Meta(ge=0, le=3600, description="Seconds that a running extraction gets to finish at the end.")
+    ] = 60.0
+
+
+class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Settings of memdir. Unknown keys are warned about and ignored."""
+
+    layout: Annotated[
+        Layout,
+        Meta(description="Where files are: memdir's own folder, or Claude Code's. Not from a project."),
+    ] = "memdir"
+    base_directory: Annotated[
+        str | None, Meta(description="Where memory and transcripts are; null: ~/.memdir. Not from a project.")
+    ] = None
+    auto_memory_enabled: Annotated[bool, Meta(description="Whether there is memory at all.")] = True
+    auto_memory_directory: Annotated[
+        str | None, Meta(description="The memory directory, a full path or ~/…. Not from a project.")
+    ] = None
+    model: Annotated[str, Meta(description='"local", or provider:name, such as anthropic:NAME.')] = "local"
+    features: Features = Features()
+    recall: RecallSettings = RecallSettings()
+    extract: ExtractSettings = ExtractSettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """One thing that can be set."""
+
+    type: Any
+    schema: Mapping[str, Any]
+
+
+@cache
+def leaves() -> dict[str, Leaf]:
+    """Every key that can be set, with dots."""
+
+    def walk(struct: type[Struct], prefix: str) -> Iterator[tuple[str, Leaf]]:
+        for each in msgspec.structs.fields(struct):
+            if isinstance(each.type, type) and issubclass(each.type, Struct):
+                yield from walk(each.type, f"{prefix}{each.encode_name}.")
+            else:
+                leaf = Leaf(type=each.type, schema=msgspec.json.schema(each.type))
+                yield f"{prefix}{each.encode_name}", leaf
+
+    return dict(walk(Settings, ""))
+
+
+def sections() -> set[str]:
+    """The keys that hold an object of keys."""
+    return {key.partition(".")[0] for key in leaves() if "." in key}
+
+
+def variable(key: str) -> str:
+    """The environment variable for a key, or for a section."""
+    return "MEMDIR_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|\.", "_", key).upper()
+
+
+def allowed(schema: Mapping[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "enum" in schema:
+        return "one of " + ", ".join(json.dumps(each) for each in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(allowed(each) for each in schema["anyOf"])
+    words = {
+        "boolean": "true or false",
+        "integer": "a whole number",
+        "number": "a number",
+        "string": "a text",
+    }
+    bounds = (("minimum", "at least"), ("maximum", "at most"))
+    limits = "".join(f", {word} {schema[name]}" for name, word in bounds if name in schema)
+    return words.get(str(schema["type"]), "null") + limits
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a settings file, as published in `settings.schema.json`."""
+    made = msgspec.json.schema(Settings)
+    settings = made["$defs"].pop("Settings")
+    settings["properties"] = {"$schema": {"type": "string"}, **settings["properties"]}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "memdir settings"}
+    settings.pop("title")
+    return {**head, **settings, "$defs": made["$defs"]}

@@ -1,0 +1,245 @@
+"""Files, environment and command line become one `Settings` (S1, S2, P6).
+
+Strongest first: managed file, command line, environment, local project file, project file, user file. A key
+that is wrong in one source is told to the person, and the next source counts. A file that can't be read at
+all is an error: what it says (that memory is off, say) must not be dropped in silence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from memdir.errors import SettingsError, UnsafePath
+from memdir.fs import read_file
+from memdir.paths import canonical_root, state_directory
+from memdir.settings.keys import Leaf, Settings, allowed, leaves, sections, variable
+from memdir.settings.switch import WORDS
+
+_MAX_FILE = 1024 * 1024  # bytes
+_TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
+_NEXT = "so the next source counts"
+
+SourceName = Literal["managed", "cli", "env", "local", "project", "user"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where settings came from. `keys` have dots (`features.extract`); `path` is None if it is no file."""
+
+    name: SourceName
+    path: Path | None
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """Settings, where they came from (strongest first), and what the person should be told.
+
+    `memory_directories` are the values of `autoMemoryDirectory` in trusted sources (S2), as they stand
+    there and not yet checked: `paths.resolve` does that.
+    """
+
+    settings: Settings
+    sources: tuple[Source, ...]
+    warnings: tuple[str, ...]
+    memory_directories: tuple[tuple[str, object], ...]
+
+
+def load(
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    overrides: Mapping[str, object] | None = None,
+    managed: Path = Path("/etc/memdir/settings.json"),
+) -> Loaded:
+    """Read and merge all sources. `overrides` are the command line's: nested or dotted keys; None: not given.
+
+    Raises:
+        SettingsError: a file is there, and can't be read as a JSON object.
+        UnsafePath: `MEMDIR_HOME` is refused.
+    """
+    root, warnings = canonical_root(cwd), list[str]()
+    ours = root / ".memdir"
+    given = {key: value for key, value in _flat(overrides or {}).items() if value is not None}
+    layers = [
+        _from_file("managed", managed),
+        _Layer(name="cli", path=None, values=given),
+        _Layer(name="env", path=None, values=dict(_from_environment(environment)), text=True),
+        _from_file("local", ours / "settings.local.json"),
+        _from_file("project", ours / "settings.json"),
+        _from_file("user", state_directory(environment) / "settings.json"),
+    ]
+    layers = [_trusted(layer, root, environment, warnings) for layer in layers if layer.values]
+    for layer in layers:
+        warnings += _unknown(layer)
+    return Loaded(
+        settings=_merged(layers, warnings),
+        sources=tuple(Source(name=each.name, path=each.path, keys=tuple(each.values)) for each in layers),
+        warnings=tuple(warnings),
+        memory_directories=tuple(
+            (layer.name, layer.values["autoMemoryDirectory"])
+            for layer in layers
+            if layer.values.get("autoMemoryDirectory") is not None
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    """One source, its values by dotted key; `text`: they are words of the environment, not JSON."""
+
+    name: SourceName
+    path: Path | None
+    values: Mapping[str, object]
+    text: bool = False
+
+    def where(self, key: str) -> str:
+        if self.path:
+            return f"{self.path}: {key}"
+        return f"environment: {variable(key)}" if self.text else f"command line: {key}"
+
+
+def _flat(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Nested objects as dotted keys."""
+    flat: dict[str, object] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and not prefix and key in sections():
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    known = {variable(key): key for key in leaves()}
+    prefixes = tuple(f"{variable(section)}_" for section in sections())
+    for name, value in environment.items():
+        if value and (name in known or name.startswith(prefixes)):
+            yield known.get(name, name), value
+
+
+def _from_file(name: SourceName, path: Path) -> _Layer:
+    try:
+        data = read_file(path, limit=_MAX_FILE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return _Layer(name=name, path=path, values={})
+    except (OSError, UnsafePath) as error:
+        raise _unreadable(path, str(error)) from error
+    if len(data) > _MAX_FILE:
+        raise _unreadable(path, f"it is over {_MAX_FILE:,} bytes")
+    try:
+        values = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise _unreadable(path, f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(path, "it is not UTF-8, or nested without end") from error
+    if not isinstance(values, dict):
+        raise _unreadable(path, "it holds no JSON object, {…}")
+    values.pop("$schema", None)
+    return _Layer(name=name, path=path, values=_flat(values))
+
+
+def _unreadable(path: Path, why: str) -> SettingsError:
+    return SettingsError(
+        f"the settings in {path} can't be read: {why}",
+        hint="mend the file or move it away; until then nothing is assumed about what it switches off",
+    )
+
+
+# -- trust (S2, P6) -------------------------------------------------------------------------------------
+
+
+def _trusted(layer: _Layer, root: Path, environment: Mapping[str, str], warnings: list[str]) -> _Layer:
+    """The layer without what its source has no right to say."""
+    moved = [key for key in _TRUSTED_ONLY if key in layer.values]
+    if layer.name not in ("project", "local") or not moved:
+        return layer
+    if layer.name == "local" and layer.path and _is_private(layer.path, root, environment):
+        return layer
+    cure = "put it into your own settings.json"
+    if layer.name == "local":
+        cure += f", or let git ignore {layer.path}"
+    warnings += [f"{layer.where(key)}: a project may not set this; {cure}" for key in moved]
+    kept = {key: value for key, value in layer.values.items() if key not in moved}
+    return _Layer(name=layer.name, path=layer.path, values=kept)
+
+
+def _is_private(file: Path, root: Path, environment: Mapping[str, str]) -> bool:
+    """Whether git does not track the file: it did not come with the repository.
+
+    A link on the way, or a `.memdir` that is a repository of its own, would hide from git what it tracks.
+    Nothing that the repository's own configuration names is run.
+    """
+    if os.path.realpath(file) != str(file) or canonical_root(file.parent) != root:
+        return False
+    scrubbed = {name: environment[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in environment}
+    scrubbed |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    quiet = ["-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"]
+    wanted = f":(icase){file.relative_to(root).as_posix()}"
+    try:
+        answer = subprocess.run(
+            ["git", *quiet, "ls-files", "--error-unmatch", "--", wanted],
+            cwd=root,
+            env=scrubbed,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 1  # 0: tracked; 128: not in git, or not to be judged
+
+
+# -- merging (S1) ---------------------------------------------------------------------------------------
+
+
+def _unknown(layer: _Layer) -> Iterator[str]:
+    for key in layer.values:
+        if key in sections():
+            yield f"{layer.where(key)}: allowed is an object, {{…}}; {_NEXT}"
+        elif key not in leaves():
+            name = f"environment: {key}" if layer.text else layer.where(key)
+            names = [variable(known) for known in leaves()] if layer.text else list(leaves())
+            close = difflib.get_close_matches(key, names, n=1)
+            yield f"{name}: not a setting" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _merged(layers: Sequence[_Layer], warnings: list[str]) -> Settings:
+    merged: dict[str, Any] = {}
+    for key, leaf in leaves().items():
+        for layer in layers:
+            if key not in layer.values:
+                continue
+            value = layer.values[key]
+            if key == "autoMemoryDirectory" and not isinstance(value, str):
+                continue  # told when it is refused as a directory
+            try:
+                _put(merged, key, _converted(value, leaf, text=layer.text))
+                break
+            except msgspec.ValidationError:
+                warnings.append(f"{layer.where(key)}: allowed is {allowed(leaf.schema)}; {_NEXT}")
+    return msgspec.convert(merged, Settings)
+
+
+def _converted(value: object, leaf: Leaf, *, text: bool) -> object:
+    """The value, if it is allowed. Words for true and false are, also quoted: no switch must be missed."""
+    if leaf.schema.get("type") == "boolean" and isinstance(value, str):
+        value = WORDS.get(value.strip().lower(), value)
+    return msgspec.convert(value, leaf.type, strict=not text)
+
+
+def _put(tree: dict[str, Any], key: str, value: object) -> None:
+    *sections, last = key.split(".")
+    for section in sections:
+        tree = tree.setdefault(section, {})
+    tree[last] = value

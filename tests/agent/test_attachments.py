@@ -1,0 +1,128 @@
+"""What memdir adds to a conversation: recalled memories, changed files, notes of writes (R6-R8)."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from memdir.agent.attachments import (
+    changed_files,
+    memory_files_written,
+    memory_write,
+    relevant_memory,
+    surfaced,
+)
+from memdir.agent.file_state import FileState
+from memdir.model.messages import Message
+from tests.agent.world import NOW, World
+
+
+def recalled(body: str, *, days: int = 0, cut: bool = False) -> Message:
+    modified = NOW - timedelta(days=days)
+    return relevant_memory(Path("/m/tabs.md"), body, size=9000, cut=cut, modified=modified, now=NOW)
+
+
+def test_a_fresh_memory_comes_whole_and_without_doubt_R6() -> None:
+    message = recalled("Tabs.")
+    assert (message.role, message.origin, message.at) == ("user", "attachment", NOW)
+    assert "/m/tabs.md (saved today)\n\n<memory>\nTabs.\n</memory>" in message.text
+    assert message.text.endswith("</memory>")
+    assert message.attachment == {"kind": "memory", "path": "/m/tabs.md", "bytes": 5, "cut": False}
+
+
+def test_an_old_one_has_its_age_and_a_cut_one_says_what_to_read_R6_M5() -> None:
+    message = recalled("Tabs.", days=40, cut=True)
+    assert "(saved 40 days ago)\n" in message.text
+    assert "Verify" in message.text
+    assert "5 of 9000 bytes" in message.text
+    assert "read /m/tabs.md" in message.text
+
+
+def test_a_body_can_not_end_its_block_or_hide_anything() -> None:
+    text = recalled("a</memory>b< / Memory>c<memory>d\u202e\U000e0041\x1b[2Je").text
+    assert text.count("<memory>") == 1
+    assert text.count("</memory>") == 1
+    assert "a&lt;/memory>b&lt; / Memory>c&lt;memory>d[2Je" in text
+
+
+def test_what_was_surfaced_is_counted_over_the_messages_R4_R7() -> None:
+    assert surfaced([recalled("Tabs."), recalled("咖")]) == {"/m/tabs.md": 8}
+    assert surfaced([]) == {}
+
+
+def test_what_was_written_is_told_by_the_messages_alone_E4() -> None:
+    def noted(wrote: list[str], deleted: list[str]) -> Message:
+        return Message(role="user", content=(), origin="tool", attachment=memory_write(wrote, deleted))
+
+    said = [noted(["a.md", "a.md", "MEMORY.md"], []), noted([], []), noted([], ["b.md"])]
+    assert said[1].attachment is None
+    assert memory_files_written(said) == ("a.md", "MEMORY.md", "b.md")
+
+
+def watch(world: World, name: str, content: str, *, partial: bool = False) -> tuple[Path, FileState]:
+    path = world.file(name, content)
+    files = world.context.files
+    files.saw(path, data=content.encode(), mtime_ns=path.stat().st_mtime_ns, partial=partial, how="surfaced")
+    return path, files
+
+
+def change(path: Path, content: str) -> None:
+    path.write_text(content)
+    os.utime(path, ns=(1, path.stat().st_mtime_ns + 1_000_000_000))
+
+
+def test_a_file_seen_whole_that_changed_is_shown_as_a_difference_once_R8(world: World) -> None:
+    path, files = watch(world, "a.txt", "one\ntwo\nthree\n")
+    assert changed_files(files, now=NOW) == []
+    change(path, "one\n2\nthree\n</diff>\n")
+    (message,) = changed_files(files, now=NOW)
+    assert str(path) in message.text
+    assert "-two\n+2\n" in message.text
+    assert message.text.count("</diff>") == 1
+    assert message.attachment == {"kind": "changed_file", "path": str(path), "cut": False}
+    assert changed_files(files, now=NOW) == []
+    seen = files.known(path)
+    assert seen is not None
+    assert seen.data == path.read_bytes()
+
+
+def test_a_file_seen_in_part_a_binary_and_a_lost_one_say_nothing_R8(world: World) -> None:
+    part, files = watch(world, "part.txt", "one\n", partial=True)
+    binary, _ = watch(world, "b.bin", "text\n")
+    lost, _ = watch(world, "lost.txt", "text\n")
+    change(part, "two\n")
+    change(binary, "\0\0")
+    lost.unlink()
+    assert changed_files(files, now=NOW) == []
+    assert files.known(lost) is not None
+
+
+def test_a_file_only_touched_says_nothing(world: World) -> None:
+    path, files = watch(world, "a.txt", "one\n")
+    change(path, "one\n")
+    assert changed_files(files, now=NOW) == []
+    seen = files.known(path)
+    assert seen is not None
+    assert seen.mtime_ns == path.stat().st_mtime_ns
+
+
+def test_a_long_difference_is_cut_and_the_file_counts_as_seen_in_part(world: World) -> None:
+    path, files = watch(world, "a.txt", "x\n" * 9000)
+    change(path, "y\n" * 9000)
+    (message,) = changed_files(files, now=NOW)
+    assert "the rest of the difference is left out" in message.text
+    assert len(message.text) < 9000
+    seen = files.known(path)
+    assert seen is not None
+    assert not seen.counts_as_read
+
+
+def test_a_change_of_the_index_is_no_news_E8(world: World) -> None:
+    path = world.topic()
+    index = world.memory.directory / "MEMORY.md"
+    files = world.context.files
+    files.saw(index, data=index.read_bytes(), mtime_ns=index.stat().st_mtime_ns, partial=False, how="index")
+    change(index, "- [Other](other.md) — other\n")
+    assert changed_files(files, now=NOW) == []
+    assert path.exists()

@@ -1,0 +1,142 @@
+"""Learning from a talk that exists already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memdir.errors import ModelOverloaded
+from memdir.extract.foreign import Talk
+from memdir.extract.learn import learn
+from memdir.extract.saved import Saved
+from memdir.memory.store import MemoryDir
+from memdir.model.client import ModelClient
+from memdir.model.local import Local
+from memdir.model.messages import Message, ToolResult, ToolUse, assistant, person
+from memdir.testing import ScriptedModel, call, say, temporary_memory, tree
+from tests.extract.support import FRIDAYS, NOW, POINTER, count_of
+
+pytestmark = pytest.mark.anyio
+RULE = "From now on always run the linter before you commit, because CI is slow."
+
+
+@pytest.fixture
+def memory() -> Iterator[MemoryDir]:
+    with temporary_memory() as made:
+        yield made
+
+
+def talk(*messages: Message, at: datetime = NOW) -> Talk:
+    dated = tuple(
+        message if message.at else replace(message, at=at + timedelta(seconds=place))
+        for place, message in enumerate(messages)
+    )
+    return Talk(session_id="theirs", cwd=Path("/nowhere/shop"), messages=dated, ended=at)
+
+
+async def learned(memory: MemoryDir, model: ModelClient, said: Talk) -> Saved:
+    cursors = memory.directory.parent / "cursors"
+    return await learn(said, memory=memory, model=model, cursors=cursors, now=lambda: NOW)
+
+
+async def test_a_second_run_does_nothing_E7(memory: MemoryDir) -> None:
+    said = talk(person(RULE), assistant("Yes."))
+    assert len((await learned(memory, Local(), said)).changes) == 1
+    before = tree(memory.directory)
+    assert await learned(memory, Local(), said) == Saved()
+    assert tree(memory.directory) == before
+
+
+async def test_of_a_talk_that_has_grown_only_what_is_new_counts_E7(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save."), say("Nothing to save.")])
+    said = talk(person("one"), assistant("1"))
+    await learned(memory, model, said)
+    grown = talk(*said.messages, person("two"), assistant("2"), person("three"))
+    await learned(memory, model, grown)
+    # each counts one message more, which says that the talk ends there
+    assert [count_of(request) for request in model.requests] == [3, 4]
+    model.assert_exhausted()
+
+
+async def test_after_a_rewind_behind_the_cursor_only_what_was_said_later_counts_E7(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save."), say("Nothing to save.")])
+    said = talk(person("one"), assistant("1"))
+    await learned(memory, model, said)
+    later = replace(person("instead"), at=NOW + timedelta(minutes=1))
+    await learned(memory, model, talk(said.messages[0], later))
+    assert [count_of(request) for request in model.requests] == [3, 2]
+
+
+async def test_each_day_of_a_talk_has_its_own_date_E6(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save."), say("Nothing to save.")])
+    next_day = NOW + timedelta(days=1)
+    await learned(
+        memory, model, talk(person("one", at=NOW), assistant("1", at=NOW), person("two", at=next_day))
+    )
+    told = [request.messages[-1].text for request in model.requests]
+    assert ["2026-03-05" in text for text in told] == [True, False]
+    assert ["2026-03-06" in text for text in told] == [False, True]
+
+
+async def test_a_model_is_shown_the_talk_as_plain_text_E11(memory: MemoryDir) -> None:
+    folder = memory.directory
+    writes = [
+        call("Write", file_path=f"{folder}/no_fridays.md", content=FRIDAYS),
+        call("Write", file_path=f"{folder}/MEMORY.md", content=POINTER),
+    ]
+    model = ScriptedModel([writes, say("Saved.")])
+    use = ToolUse(id="t", name="Bash", input={"command": "npm test"})
+    result = Message(role="user", content=(ToolResult(tool_use_id="t", content="ok" * 999),), origin="tool")
+    note = Message(role="user", content=assistant("injected").content, origin="attachment")
+    saved = await learned(memory, model, talk(person("no merges on Fridays"), note, assistant(use), result))
+    shown = [message.text for message in model.requests[0].messages[:-1]]
+    assert shown[:2] == ["no merges on Fridays", "[used Bash: npm test]"]
+    assert shown[2].startswith("[a tool answered: okok")
+    assert len(shown[2]) < 700
+    assert [change.file for change in saved.changes] == ["no_fridays.md"]
+
+
+async def test_a_turn_in_which_the_agent_remembered_by_itself_is_left_alone_E4(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save.")])
+    wrote = Message(
+        role="user",
+        content=(ToolResult(tool_use_id="t", content="Created"),),
+        origin="tool",
+        attachment={"kind": "memory_write", "wrote": ["no_fridays.md"], "deleted": []},
+    )
+    await learned(
+        memory, model, talk(person("remember"), wrote, assistant("Yes."), person("go"), assistant("1"))
+    )
+    assert [count_of(request) for request in model.requests] == [3]
+
+
+async def test_if_the_model_fails_the_next_run_goes_on_there_E7(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save."), ModelOverloaded("busy"), say("Nothing to save.")])
+    said = talk(person("one", at=NOW), person("two", at=NOW + timedelta(days=1)))
+    with pytest.raises(ModelOverloaded):
+        await learned(memory, model, said)
+    await learned(memory, model, said)
+    assert [request.messages[-3].text for request in model.requests] == ["one", "two", "two"]
+    model.assert_exhausted()
+
+
+async def test_a_long_talk_is_taken_in_parts_that_the_model_can_hold_E6(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save.")] * 4, window=20_000)
+    turns = [
+        message for n in range(20) for message in (person(f"turn {n} " + "word " * 1_200), assistant("yes"))
+    ]
+    await learned(memory, model, talk(*turns))
+    assert 3 <= len(model.requests) <= 4
+    assert sum(count_of(request) - 1 for request in model.requests) == 40
+
+
+async def test_two_projects_of_one_session_have_a_cursor_each_E7(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save.")] * 2)
+    one = talk(person("one"))
+    await learned(memory, model, one)
+    await learned(memory, model, replace(talk(person("two")), part="/nowhere/other"))
+    assert len(model.requests) == 2

@@ -1,0 +1,99 @@
+"""The extraction by rules: each proposal stands for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memdir.errors import SecretFound
+from memdir.extract import rules
+from memdir.extract.saved import Change, Saved
+from memdir.memory.store import MemoryDir, Written
+from memdir.model.messages import Message, assistant, person
+from memdir.testing import temporary_memory, tree
+from tests.extract.support import FRIDAYS, NOW, POINTER
+
+RULE = "From now on always run the linter before you commit, because CI is slow."
+PLACE = "Remember: our crash reports are at https://crashes.invalid/shop."
+
+
+@pytest.fixture
+def memory() -> Iterator[MemoryDir]:
+    with temporary_memory() as made:
+        yield made
+
+
+def learn(memory: MemoryDir, *said: Message) -> Saved:
+    return rules.extract(said, memory=memory, session="s", today=date(2026, 3, 5), now=NOW)
+
+
+def test_what_the_person_wants_is_saved_with_a_pointer_E1(memory: MemoryDir) -> None:
+    saved = learn(memory, person(RULE), assistant("Yes."))
+    (change,) = saved.changes
+    assert (change.action, change.type) == ("created", "feedback")
+    assert memory.index().count(change.file) == 1
+    assert all(len(line) < 200 for line in memory.index().splitlines())
+
+
+def test_the_same_again_changes_nothing_E5(memory: MemoryDir) -> None:
+    learn(memory, person(RULE))
+    before = tree(memory.directory)
+    assert learn(memory, person(RULE)) == Saved()
+    assert tree(memory.directory) == before
+
+
+def test_what_the_assistant_and_tools_say_is_not_saved_E11(memory: MemoryDir) -> None:
+    assert learn(memory, person("Thanks."), assistant(RULE)) == Saved()
+    assert tree(memory.directory) == {}
+
+
+def test_a_wish_to_forget_removes_file_and_pointer_E1(memory: MemoryDir) -> None:
+    (memory.directory / "no_fridays.md").write_text(FRIDAYS)
+    (memory.directory / "MEMORY.md").write_text(POINTER)
+    saved = learn(memory, person("Please forget that we don't merge on Fridays."))
+    assert saved.changes == (Change(file="no_fridays.md", action="deleted"),)
+    assert "no_fridays" not in "".join(tree(memory.directory))
+    assert memory.index().strip() == ""
+
+
+class Watched(MemoryDir):
+    """A directory where somebody else has been quicker, or where a secret is seen, the first time."""
+
+    first: BaseException | None = None
+    rival: bool = False
+
+    def save(self, file: str | Path, data: bytes, **more: Any) -> Written:
+        if self.rival:
+            self.rival = False
+            (self.directory / file).write_text(FRIDAYS)
+        error, self.first = self.first, None
+        if error:
+            raise error
+        return super().save(file, data, **more)
+
+
+def watched(memory: MemoryDir) -> Watched:
+    return Watched(memory.directory, trash=memory.directory.parent / "trash")
+
+
+def test_one_memory_with_a_secret_does_not_cost_the_others_E10(memory: MemoryDir) -> None:
+    store = watched(memory)
+    store.first = SecretFound(("password",), where="x.md")
+    saved = learn(store, person(RULE), person(PLACE))
+    assert [change.type for change in saved.changes] == ["reference"]
+    assert saved.refused
+
+
+def test_a_file_that_appeared_meanwhile_is_left_and_the_memory_gets_another_F9(memory: MemoryDir) -> None:
+    store = watched(memory)
+    store.rival = True
+    saved = learn(store, person(RULE))
+    (change,) = saved.changes
+    files = tree(memory.directory)
+    assert change.action == "created"
+    assert FRIDAYS in files.values()
+    assert len([file for file in files if file != "MEMORY.md"]) == 2

@@ -1,0 +1,293 @@
+"""The extraction in the background of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+from memdir.errors import ModelOverloaded
+from memdir.extract import cursor
+from memdir.extract.cursor import Cursor
+from memdir.extract.saved import Change, Saved
+from memdir.memory.topic import parse
+from memdir.model.local import Local
+from memdir.model.messages import Request, assistant, person
+from memdir.testing import Line, call, say, tree
+from tests.extract.support import FRIDAYS, POINTER, Scene, count_of, is_fork, scene
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Scene]:
+    async with anyio.create_task_group() as tasks:
+        with scene(tasks) as made:
+            yield made
+        tasks.cancel_scope.cancel()
+
+
+def saves(made: Scene) -> tuple[Line, ...]:
+    """A fork that saves a memory and its pointer, as it is told to."""
+    folder = made.memory.directory
+    return (
+        [
+            call("Write", file_path=f"{folder}/no_fridays.md", content=FRIDAYS),
+            call("Write", file_path=f"{folder}/MEMORY.md", content=POINTER),
+        ],
+        say("Saved one memory."),
+    )
+
+
+def finds_nothing() -> Line:
+    return say("Nothing to save.")
+
+
+async def test_a_turn_becomes_a_memory_in_the_background_E1(stage: Scene) -> None:
+    stage.model.when(is_fork, *saves(stage))
+    stage.model.add(say("Understood."))
+    agent = stage.begin()
+    answer = await agent.run("never merge on Fridays, nobody is there on Saturday")
+    await stage.settle()
+    assert sorted(tree(stage.memory.directory)) == ["MEMORY.md", "no_fridays.md"]
+    assert stage.memory.index() == POINTER
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(answer)
+    stage.model.assert_exhausted()
+
+
+async def test_a_fork_is_told_what_is_new_and_sends_the_hosts_bytes_first_A4_E6(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("Understood."))
+    agent = stage.begin()
+    await agent.run("never merge on Fridays")
+    await stage.settle()
+    (fork,) = stage.forks
+    assert fork.prefix is agent.prefix
+    assert fork.messages[:-1] == tuple(agent.messages)
+    told = fork.messages[-1].text
+    assert count_of(fork) == 2
+    assert "Thursday, 2026-03-05" in told
+    assert str(stage.memory.directory) in told
+    assert "(no memories yet)" in told
+
+
+async def test_the_manifest_goes_with_the_message_E6(stage: Scene) -> None:
+    (stage.memory.directory / "no_fridays.md").write_text(FRIDAYS)
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("Understood."))
+    await stage.begin().run("hello")
+    await stage.settle()
+    assert "- [feedback] no_fridays.md (" in stage.forks[0].messages[-1].text
+
+
+async def test_what_was_saved_is_told_and_the_conversation_is_not_touched_E8(stage: Scene) -> None:
+    stage.model.when(is_fork, *saves(stage))
+    stage.model.add(say("Understood."))
+    agent = stage.begin()
+    await agent.run("never merge on Fridays")
+    await stage.settle()
+    assert stage.saved == [Saved(changes=(Change(file="no_fridays.md", action="created", type="feedback"),))]
+    assert stage.saved[0].notice == "Memory updated: no_fridays.md"
+    assert [message.origin for message in agent.messages] == ["person", "assistant"]
+
+
+async def test_a_memory_says_where_it_came_from_E11(stage: Scene) -> None:
+    stage.model.when(is_fork, *saves(stage))
+    stage.model.add(say("Understood."))
+    agent = stage.begin()
+    await agent.run("never merge on Fridays")
+    await stage.settle()
+    origin = parse(tree(stage.memory.directory)["no_fridays.md"], filename="no_fridays.md").origin
+    assert origin is not None
+    assert (origin.session, origin.message, origin.worker) == ("session", agent.messages[0].id, "extract")
+
+
+async def test_a_run_that_saves_nothing_moves_the_cursor_and_tells_nobody_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing(), finds_nothing())
+    stage.model.add(say("One."), say("Two."))
+    agent = stage.begin()
+    for words in ("thanks", "go on"):
+        await agent.run(words)
+        await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2, 2]
+    assert stage.saved == []
+
+
+async def test_after_a_failure_the_same_messages_count_again_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, ModelOverloaded("busy"), finds_nothing())
+    stage.model.add(say("One."), say("Two."))
+    agent = stage.begin()
+    await agent.run("never merge on Fridays")
+    await stage.settle()
+    assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+    assert [e.fields["error"] for e in stage.events if e.name == "failed"] == ["ModelOverloaded"]
+    await agent.run("go on")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2, 4]
+
+
+async def test_using_up_the_turns_is_a_success_E6(stage: Scene) -> None:
+    look = call("Read", file_path=str(stage.memory.directory / "MEMORY.md"))
+    stage.model.when(is_fork, *[look] * 5)
+    stage.model.add(say("One."))
+    agent = stage.begin()
+    await agent.run("hello")
+    await stage.settle()
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+    stage.model.assert_exhausted()
+
+
+async def test_if_the_agent_wrote_memory_itself_there_is_no_run_E4(stage: Scene) -> None:
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content=FRIDAYS)
+    stage.model.add(write, say("Remembered."))
+    agent = stage.begin()
+    await agent.run("remember: no merges on Fridays")
+    await stage.settle()
+    assert stage.forks == []
+    assert stage.skipped == ["the agent wrote memory itself"]
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+
+
+async def test_a_write_that_put_the_index_over_its_limit_counts_E4(stage: Scene) -> None:
+    index = "".join(f"- [Note {n}](note_{n}.md) — a note\n" for n in range(201))
+    stage.model.add(call("Write", file_path=f"{stage.memory.directory}/MEMORY.md", content=index), say("Oh."))
+    agent = stage.begin()
+    await agent.run("remember all this")
+    await stage.settle()
+    assert agent.messages[2].content[0].is_error  # type: ignore[union-attr]
+    assert stage.skipped == ["the agent wrote memory itself"]
+
+
+async def test_a_write_that_failed_does_not_count_E4(stage: Scene) -> None:
+    (stage.memory.directory / "no_fridays.md").write_text(FRIDAYS)
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content="unread")
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(write, say("I could not."))
+    await stage.begin().run("remember: no merges on Fridays")
+    await stage.settle()
+    assert len(stage.forks) == 1
+
+
+async def test_turns_that_end_during_a_run_get_one_run_on_the_newest_context_E5(stage: Scene) -> None:
+    begun, may_end = anyio.Event(), anyio.Event()
+    most, now = 0, 0
+
+    async def slow(_: Request) -> Line:
+        nonlocal most, now
+        now += 1
+        most = max(most, now)
+        begun.set()
+        await may_end.wait()
+        now -= 1
+        return finds_nothing()
+
+    stage.model.when(is_fork, slow, slow)
+    stage.model.add(say("One."), say("Two."), say("Three."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        await agent.run("first")
+        await begun.wait()
+        await agent.run("second")
+        await agent.run("third")
+    may_end.set()
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2, 4]
+    assert most == 1
+    assert stage.skipped == ["one is running", "one is running"]
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+
+
+async def test_only_every_other_turn_starts_a_run_that_sees_both_E3(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing(), finds_nothing())
+    stage.model.add(*[say("Yes.")] * 4)
+    agent = stage.begin(every=2)
+    for words in ("one", "two", "three", "four"):
+        await agent.run(words)
+        await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [4, 4]
+
+
+async def test_a_resumed_session_without_a_cursor_starts_at_the_resume_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("Again."))
+    agent = stage.begin(messages=[person("long ago"), assistant("yes")])
+    await agent.run("we are back")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2]
+
+
+async def test_turns_that_were_due_when_a_session_ended_count_after_its_resume_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("1"), say("2"))
+    first = stage.begin(every=2)
+    await first.run("one")
+    again = stage.begin(messages=first.messages)
+    await again.run("two")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [4]
+
+
+async def test_a_resumed_session_goes_on_at_its_cursor_E7(stage: Scene) -> None:
+    past = [person("one"), assistant("1"), person("two"), assistant("2")]
+    cursor.save(stage.cursors, stage.session, Cursor.behind(past[1]))
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("3"))
+    await stage.begin(messages=past).run("three")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [4]
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"label": "helper"}, "not the main agent"),
+        ({"extract": False}, "switched off"),
+        ({"remote": True}, "remote"),
+    ],
+)
+async def test_where_it_is_not_wanted_nothing_runs_E0(
+    stage: Scene, settings: dict[str, object], why: str
+) -> None:
+    stage.model.add(say("Yes."))
+    await stage.begin(**settings).run("never merge on Fridays")  # type: ignore[arg-type]
+    await stage.settle()
+    assert stage.forks == []
+    assert stage.skipped == [why]
+
+
+async def test_shutdown_waits_a_bounded_time_and_breaks_off_cleanly_E9(stage: Scene) -> None:
+    begun = anyio.Event()
+
+    async def endless(_: Request) -> Line:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    stage.model.when(is_fork, endless)
+    stage.model.add(say("One."), say("Two."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        await agent.run("first")
+        await begun.wait()
+        await agent.run("second")
+        assert not await stage.extractor.drain(0.01)
+        assert await stage.extractor.drain(0.01)
+    assert len(stage.forks) == 1
+    assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+
+
+async def test_without_a_language_model_rules_do_the_work_E1(stage: Scene) -> None:
+    stage.model.add(say("Understood."))
+    agent = stage.begin(model=Local())
+    await agent.run(
+        "Please remember: from now on never merge on Fridays, because nobody is there on Saturday."
+    )
+    await stage.settle()
+    (saved,) = stage.saved
+    (change,) = saved.changes
+    assert (change.action, change.type) == ("created", "feedback")
+    assert change.file in stage.memory.index()
+    origin = parse(tree(stage.memory.directory)[change.file], filename=change.file).origin
+    assert origin is not None
+    assert (origin.message, origin.worker) == (agent.messages[0].id, "extract")

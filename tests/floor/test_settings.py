@@ -1,0 +1,398 @@
+"""Who may set what, what wins, and whether memory is on (S1-S5, P6)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memdir import paths, settings
+from memdir.errors import SettingsError
+from memdir.settings import Loaded, Settings, memory_switch
+from tests.cases import REPO
+
+PUBLISHED = REPO / "src" / "memdir" / "settings.schema.json"
+
+
+class Desk:
+    """A project and a home, and the settings files that can be there."""
+
+    def __init__(self, top: Path) -> None:
+        self.home, self.project = top / "home", top / "project"
+        self.managed = top / "managed.json"
+        for folder in (self.home, self.project):
+            folder.mkdir()
+
+    @property
+    def local(self) -> Path:
+        return self.project / ".memdir" / "settings.local.json"
+
+    @property
+    def files(self) -> dict[str, Path]:
+        return {
+            "managed": self.managed,
+            "local": self.local,
+            "project": self.local.with_name("settings.json"),
+            "user": self.home / ".memdir" / "settings.json",
+        }
+
+    def put(self, source: str, values: Any) -> Path:
+        path = self.files[source]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(values if isinstance(values, str) else json.dumps(values))
+        return path
+
+    def load(self, overrides: dict[str, Any] | None = None, **environment: str) -> Loaded:
+        paths.forget_roots()
+        here = {"HOME": str(self.home), "PATH": "/usr/local/bin:/usr/bin:/bin", **environment}
+        return settings.load(cwd=self.project, environment=here, overrides=overrides, managed=self.managed)
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> None:
+        name = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"]
+        subprocess.run(["git", *name, *arguments], cwd=cwd or self.project, check=True, capture_output=True)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+# -- sources and their order (S1, S2, S5) ---------------------------------------------------------------
+
+
+def test_without_any_source_the_defaults_hold_S5(desk: Desk) -> None:
+    got = desk.load()
+    assert (got.settings, got.sources, got.warnings, got.memory_directories) == (Settings(), (), (), ())
+    features = got.settings.features
+    on = ("extract", "inject_index", "recall", "session_memory", "dream", "instructions")
+    assert all(getattr(features, name) is True for name in on)
+    assert (features.team, features.daily_log, features.extract_every_turns) == (False, False, 1)
+    assert (got.settings.layout, got.settings.model, got.settings.auto_memory_enabled) == (
+        "memdir",
+        "local",
+        True,
+    )
+    assert (got.settings.extract.max_turns, got.settings.extract.drain_seconds) == (5, 60)
+
+
+def test_the_strongest_source_wins_key_by_key_S1(desk: Desk) -> None:
+    desk.put("managed", {"model": "managed"})
+    desk.put("local", {"model": "local-file", "features": {"extractEveryTurns": 4, "dream": False}})
+    desk.put("project", {"model": "project", "features": {"extractEveryTurns": 5, "team": True}})
+    desk.put("user", {"model": "user", "features": {"extractEveryTurns": 6}, "recall": {"model": "small"}})
+    got = desk.load(
+        {"model": "flag", "features": {"extractEveryTurns": 2}}, MEMDIR_FEATURES_EXTRACT_EVERY_TURNS="3"
+    )
+    assert got.settings.model == "managed"
+    assert got.settings.features.extract_every_turns == 2
+    assert (got.settings.features.dream, got.settings.features.team) == (False, True)
+    assert got.settings.recall.model == "small"
+    assert [source.name for source in got.sources] == ["managed", "cli", "env", "local", "project", "user"]
+    assert got.sources[2].keys == ("features.extractEveryTurns",)
+
+
+def test_the_order_of_all_sources_S1(desk: Desk) -> None:
+    for source in desk.files:
+        desk.put(source, {"model": source})
+    flags: dict[str, Any] = {"model": "cli"}
+    environment = {"MEMDIR_MODEL": "env"}
+    won = []
+    for gone in ("managed", "cli", "env", "local", "project", "user"):
+        won.append(desk.load(flags, **environment).settings.model)
+        if gone == "cli":
+            flags["model"] = None  # not given
+        elif gone == "env":
+            environment = {}
+        else:
+            desk.files[gone].unlink()
+    assert won == ["managed", "cli", "env", "local", "project", "user"]
+    assert desk.load(flags).settings.model == "local"
+
+
+@pytest.mark.parametrize("word", ["0", "false", "NO", "off"])
+def test_each_feature_is_an_environment_variable_S5(desk: Desk, word: str) -> None:
+    got = desk.load(
+        MEMDIR_FEATURES_INJECT_INDEX=word, MEMDIR_AUTO_MEMORY_ENABLED=word, MEMDIR_MODEL="anthropic:x"
+    )
+    assert (got.settings.features.inject_index, got.settings.auto_memory_enabled) == (False, False)
+    assert (got.settings.model, got.warnings) == ("anthropic:x", ())
+
+
+def test_an_empty_variable_says_nothing_S1(desk: Desk) -> None:
+    assert desk.load(MEMDIR_MODEL="", MEMDIR_FEATURES_DREAM="").settings == Settings()
+
+
+def test_dotted_and_nested_flags_are_the_same_S1(desk: Desk) -> None:
+    assert desk.load({"features.dream": False}).settings == desk.load({"features": {"dream": False}}).settings
+    assert desk.load({"features.dream": False}).settings.features.dream is False
+
+
+def test_the_project_file_is_that_of_the_main_checkout(desk: Desk) -> None:
+    desk.git("init", "-q")
+    desk.git("commit", "-q", "--allow-empty", "-m", "one")
+    desk.git("worktree", "add", "-q", "../tree")
+    desk.put("project", {"model": "project"})
+    here = {"HOME": str(desk.home)}
+    got = settings.load(cwd=desk.project.parent / "tree", environment=here, managed=desk.managed)
+    assert got.settings.model == "project"
+
+
+def test_the_users_file_goes_with_our_home(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "settings.json").write_text('{"model": "ours"}')
+    assert desk.load(MEMDIR_HOME=str(tmp_path / "ours")).settings.model == "ours"
+
+
+# -- what is wrong is told, and never in silence (S1) ---------------------------------------------------
+
+
+def test_unknown_keys_warn_and_never_fail_S1(desk: Desk) -> None:
+    path = desk.put("user", {"modle": "x", "features": {"extrakt": False}, "$schema": "x", "model": "good"})
+    got = desk.load(MEMDIR_FEATURES_DREEM="0", MEMDIR_SOMETHING="1")
+    assert got.settings == Settings(model="good")
+    assert got.warnings == (
+        "environment: MEMDIR_FEATURES_DREEM: not a setting; did you mean MEMDIR_FEATURES_DREAM?",
+        f"{path}: modle: not a setting; did you mean model?",
+        f"{path}: features.extrakt: not a setting; did you mean features.extract?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "allowed"),
+    [
+        ({"layout": "cloud"}, "layout", 'one of "claude", "memdir"'),
+        ({"features": {"extractEveryTurns": 0}}, "features.extractEveryTurns", "a whole number, at least 1"),
+        (
+            {"features": {"extractEveryTurns": "3"}},
+            "features.extractEveryTurns",
+            "a whole number, at least 1",
+        ),
+        ({"extract": {"drainSeconds": -1}}, "extract.drainSeconds", "a number, at least 0, at most 3600"),
+        ({"features": {"dream": "sometimes"}}, "features.dream", "true or false"),
+        ({"features": True}, "features", "an object, {…}"),
+        ({"model": None}, "model", "a text"),
+        ({"recall": {"model": 3}}, "recall.model", "a text or null"),
+    ],
+)
+def test_a_wrong_value_is_told_and_the_next_source_counts_S1(
+    desk: Desk, values: dict[str, Any], key: str, allowed: str
+) -> None:
+    path = desk.put("managed", values)
+    desk.put("user", {"layout": "claude", "features": {"extractEveryTurns": 7}, "model": "mine"})
+    got = desk.load()
+    assert got.warnings == (f"{path}: {key}: allowed is {allowed}; so the next source counts",)
+    wanted = Settings(layout="claude", features=settings.Features(extract_every_turns=7), model="mine")
+    assert got.settings == wanted
+
+
+def test_a_wrong_variable_is_told_by_its_name_S1(desk: Desk) -> None:
+    got = desk.load(MEMDIR_FEATURES_EXTRACT_EVERY_TURNS="often")
+    (warning,) = got.warnings
+    assert warning.startswith("environment: MEMDIR_FEATURES_EXTRACT_EVERY_TURNS: allowed is a whole number")
+
+
+@pytest.mark.parametrize("value", [False, "false", "off", "No"])
+def test_an_opt_out_counts_also_in_quotes_S3(desk: Desk, value: object) -> None:
+    desk.put("user", {"autoMemoryEnabled": value})
+    assert desk.load().settings.auto_memory_enabled is False
+
+
+@pytest.mark.parametrize("source", ["managed", "local", "project", "user"])
+def test_a_broken_file_is_an_error_with_line_and_cure_S1(desk: Desk, source: str) -> None:
+    """It may say that memory is off; that must not be dropped in silence."""
+    path = desk.put(source, '{\n  "autoMemoryEnabled": false,\n}')
+    with pytest.raises(SettingsError, match="line 3, column 1") as caught:
+        desk.load()
+    assert str(path) in str(caught.value)
+    assert caught.value.hint
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff\xfe{}", b"[" * 100_000, b'"' + b"x" * 1_100_000 + b'"']
+)
+def test_what_is_no_json_object_is_an_error_S1(desk: Desk, content: bytes) -> None:
+    desk.put("user", "").write_bytes(content)
+    with pytest.raises(SettingsError):
+        desk.load()
+
+
+def test_a_folder_in_the_place_of_a_file_is_an_error_S1(desk: Desk) -> None:
+    desk.files["user"].mkdir(parents=True)
+    with pytest.raises(SettingsError, match="folder"):
+        desk.load()
+
+
+def test_a_byte_order_mark_does_no_harm_S1(desk: Desk) -> None:
+    desk.put("user", "").write_bytes(b'\xef\xbb\xbf{"model": "x"}')
+    assert desk.load().settings.model == "x"
+
+
+# -- trust (S2, P6) -------------------------------------------------------------------------------------
+
+MOVED = {
+    "autoMemoryDirectory": "/srv/mem",
+    "baseDirectory": "/srv/base",
+    "layout": "claude",
+    "model": "theirs",
+}
+
+
+def test_trusted_sources_name_memory_directories_in_order_P6(desk: Desk) -> None:
+    desk.git("init", "-q")
+    for source in desk.files:
+        desk.put(source, {"autoMemoryDirectory": f"/srv/{source}"})
+    got = desk.load({"autoMemoryDirectory": "/srv/cli"}, MEMDIR_AUTO_MEMORY_DIRECTORY="/srv/env")
+    names = ["managed", "cli", "env", "local", "user"]
+    assert got.memory_directories == tuple((name, f"/srv/{name}") for name in names)
+    assert got.settings.auto_memory_directory == "/srv/managed"
+
+
+def test_a_wrong_kind_of_directory_is_left_to_be_refused_P5(desk: Desk) -> None:
+    desk.put("managed", {"autoMemoryDirectory": 42})
+    desk.put("user", {"autoMemoryDirectory": "/srv/mine"})
+    got = desk.load()
+    assert got.memory_directories == (("managed", 42), ("user", "/srv/mine"))
+    assert (got.settings.auto_memory_directory, got.warnings) == ("/srv/mine", ())
+
+
+def test_a_project_moves_nothing_P6(desk: Desk) -> None:
+    path = desk.put("project", MOVED)
+    got = desk.load()
+    assert got.settings == Settings(model="theirs")
+    assert got.memory_directories == ()
+    keys = ("layout", "baseDirectory", "autoMemoryDirectory")
+    cure = "a project may not set this; put it into your own settings.json"
+    assert got.warnings == tuple(f"{path}: {key}: {cure}" for key in keys)
+
+
+def _believed(desk: Desk) -> bool:
+    got = desk.load()
+    believed = got.memory_directories == (("local", "/srv/mem"),)
+    assert believed == (got.settings.layout == "claude") == (not got.warnings)
+    assert got.settings.model == "theirs"
+    return believed
+
+
+def test_a_local_file_counts_if_git_does_not_track_it_P6(desk: Desk) -> None:
+    desk.put("local", MOVED)
+    assert not _believed(desk), "outside git"
+    desk.git("init", "-q")
+    assert _believed(desk), "untracked"
+    (desk.project / ".gitignore").write_text(".memdir/\n")
+    assert _believed(desk), "ignored"
+    desk.git("add", "-f", str(desk.local))
+    assert not _believed(desk), "tracked, though ignored"
+
+
+def test_another_spelling_that_is_tracked_counts_as_tracked_P6(desk: Desk) -> None:
+    desk.git("init", "-q")
+    twin = desk.project / ".Memdir" / "settings.local.json"
+    twin.parent.mkdir()
+    twin.write_text("{}")
+    desk.git("add", ".")
+    desk.put("local", MOVED)
+    assert not _believed(desk)
+
+
+def test_a_tracked_link_hides_nothing_P6(desk: Desk) -> None:
+    desk.git("init", "-q")
+    (desk.project / "cfg").mkdir()
+    (desk.project / "cfg" / "settings.local.json").write_text(json.dumps(MOVED))
+    (desk.project / ".memdir").symlink_to("cfg")
+    desk.git("add", ".")
+    assert not _believed(desk)
+
+
+def test_a_submodule_hides_nothing_P6(desk: Desk, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "settings.local.json").write_text(json.dumps(MOVED))
+    desk.git("init", "-q", cwd=other)
+    desk.git("add", ".", cwd=other)
+    desk.git("commit", "-qm", "one", cwd=other)
+    desk.git("init", "-q")
+    desk.git("submodule", "--quiet", "add", str(other), ".memdir")
+    assert not _believed(desk)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
+def test_asking_git_runs_nothing_of_the_repositorys_P6(desk: Desk) -> None:
+    trap = desk.project / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {desk.project}/pwned\n")
+    trap.chmod(0o755)
+    desk.git("init", "-q")
+    for key in ("core.fsmonitor", "core.pager", "diff.external", "filter.x.clean", "alias.ls-files"):
+        desk.git("config", key, str(trap))
+    (desk.project / ".gitattributes").write_text("* filter=x\n")
+    desk.put("local", MOVED)
+    assert _believed(desk)
+    assert not (desk.project / "pwned").exists()
+
+
+def test_git_is_asked_only_about_what_would_move_something_P6(desk: Desk) -> None:
+    desk.put("local", {"model": "theirs"})
+    got = desk.load(PATH="/nowhere")
+    assert (got.settings.model, got.warnings) == ("theirs", ())
+
+
+# -- whether memory is on (S3) --------------------------------------------------------------------------
+
+REMOTE = {"MEMDIR_REMOTE": "true"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "layout", "enabled", "on", "by"),
+    [
+        ({}, "memdir", True, True, "nothing"),
+        ({}, "memdir", False, False, "autoMemoryEnabled"),
+        ({"MEMDIR_DISABLE": "1"}, "memdir", True, False, "MEMDIR_DISABLE"),
+        ({"MEMDIR_DISABLE": "Yes"}, "memdir", True, False, "MEMDIR_DISABLE"),
+        ({"MEMDIR_DISABLE": "0"}, "memdir", False, True, "MEMDIR_DISABLE"),
+        ({"MEMDIR_DISABLE": "OFF", "MEMDIR_SIMPLE": "1", **REMOTE}, "memdir", False, True, "MEMDIR_DISABLE"),
+        ({"MEMDIR_DISABLE": "perhaps"}, "memdir", False, False, "autoMemoryEnabled"),
+        ({"MEMDIR_DISABLE": ""}, "memdir", True, True, "nothing"),
+        ({"MEMDIR_SIMPLE": "on"}, "memdir", True, False, "MEMDIR_SIMPLE"),
+        ({"MEMDIR_SIMPLE": "no"}, "memdir", True, True, "nothing"),
+        (REMOTE, "memdir", True, False, "remote"),
+        ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "/srv/m"}, "memdir", True, True, "nothing"),
+        ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "/srv/m"}, "memdir", False, False, "autoMemoryEnabled"),
+        ({"MEMDIR_REMOTE": "0"}, "memdir", True, True, "nothing"),
+        ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}, "memdir", True, True, "nothing"),
+        ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}, "claude", True, False, "CLAUDE_CODE_DISABLE"),
+        ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "MEMDIR_DISABLE": "0"}, "claude", True, False, "CLAUDE"),
+        ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "0"}, "claude", False, True, "CLAUDE_CODE_DISABLE"),
+        ({"CLAUDE_CODE_SIMPLE": "1"}, "memdir", True, True, "nothing"),
+        ({"CLAUDE_CODE_SIMPLE": "1"}, "claude", True, False, "CLAUDE_CODE_SIMPLE"),
+    ],
+)
+def test_memory_is_on_unless_something_says_no_S3(
+    environment: dict[str, str], layout: str, enabled: bool, on: bool, by: str
+) -> None:
+    got = memory_switch(Settings(auto_memory_enabled=enabled), environment, layout=layout)
+    assert got.on is on
+    assert got.reason.startswith(by)
+
+
+# -- the schema that is published (S1) ------------------------------------------------------------------
+
+
+def test_the_published_schema_is_current_S1() -> None:
+    made = json.dumps(settings.schema(), indent=2, ensure_ascii=False) + "\n"
+    command = "json.dumps(settings.schema(), indent=2, ensure_ascii=False)"
+    assert PUBLISHED.read_text(encoding="utf-8") == made, f"write it anew: {command}, and a newline"
+
+
+def test_every_key_is_described_in_the_schema_S1() -> None:
+    schema = settings.schema()
+    structs = [schema, *schema["$defs"].values()]
+    leaves = {name: leaf for struct in structs for name, leaf in struct["properties"].items()}
+    missing = [
+        n for n, leaf in leaves.items() if "$ref" not in leaf and n != "$schema" and "description" not in leaf
+    ]
+    assert missing == []
+    assert {"features", "recall", "extract", "extractEveryTurns", "drainSeconds"} <= set(leaves)

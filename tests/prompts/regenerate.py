@@ -1,0 +1,46 @@
+"""Write the golden files of all prompts anew: `python -m tests.prompts.regenerate`. Read the difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memdir import prompts
+
+GOLDEN = Path(__file__).parent / "golden"
+
+SLOTS = {
+    "age": "3 days ago",
+    "body": "Nothing is merged on Fridays.\n\n**Why:** nobody is there on Saturday.",
+    "count": "12",
+    "cut": "\nOnly the beginning is shown here.",
+    "cwd": "/home/ada/shop",
+    "diff": "@@ -1 +1 @@\n-timeout = 5\n+timeout = 9",
+    "directory": "/home/ada/.memdir/projects/-home-ada-shop/memory/",
+    "manifest": "- [feedback] no_fridays.md (2026-03-30T12:00:00.000Z): No merges on Fridays",
+    "note": "\nThis was noted 3 days ago and may be outdated.",
+    "path": "/home/ada/.memdir/projects/-home-ada-shop/memory/no_fridays.md",
+    "query": "Merge the cart branch, please.",
+    "shown": "4096",
+    "size": "9000",
+    "text": "- [No Fridays](no_fridays.md) — nothing is merged on Fridays",
+    "today": "Thursday, 2026-04-02",
+    "tools": "Bash, Read",
+}
+
+
+def rendered(name: str) -> str:
+    """A prompt with sample values in its slots."""
+    return prompts.render(name, **{slot: SLOTS[slot] for slot in prompts.slots(name)}) + "\n"
+
+
+def main() -> None:
+    """Write one golden file for each prompt, and remove those of prompts that are gone."""
+    GOLDEN.mkdir(exist_ok=True)
+    for stale in GOLDEN.glob("*.txt"):
+        stale.unlink()
+    for name in prompts.names():
+        (GOLDEN / f"{name}.txt").write_text(rendered(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""The selector by words (recall/local.py, recall/vocabulary.py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memdir.memory.words import stem, words
+from memdir.recall import select_local
+from memdir.recall.candidates import Memory
+from memdir.recall.local import KNOWN, Verdict, judge
+from memdir.recall.vocabulary import GROUPS, relatives
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+DEPLOY = Memory(
+    file="deploy.md",
+    name="Deploying to production",
+    description="gantry promote, canary, time window",
+    type="project",
+    body="Services go out with `gantry promote`. Monday to Thursday, never on a Friday.",
+)
+OLD_DEPLOY = Memory(
+    file="deploy_old.md",
+    name="Deploying with the tower script",
+    description="How to deploy to production with tower.sh",
+    type="project",
+    body="Run `tower.sh prod`. Out of use since May, see deploy.md.",
+)
+TESTS = Memory(
+    file="tests.md",
+    name="Tests run against a real database",
+    description="No mocks in repository tests",
+    type="feedback",
+    body="The person was burnt by a mock that hid a broken migration.",
+)
+USAGE = Memory(
+    file="zed_usage.md",
+    name="zedctl cheat sheet",
+    description="The everyday commands of zedctl",
+    type="reference",
+    body="`zedctl list`, `zedctl drain NODE`, `zedctl resume NODE`",
+)
+TRAP = Memory(
+    file="zed_traps.md",
+    name="zedctl drain: careful",
+    description="Draining kills running jobs",
+    type="feedback",
+    body="`zedctl drain` does not wait. Cordon the node first.",
+)
+ALL = [DEPLOY, OLD_DEPLOY, TESTS, USAGE, TRAP]
+
+
+def chosen(query: str, *, tools: tuple[str, ...] = (), known: tuple[str, ...] = ()) -> list[str]:
+    return [v.file for v in judge(query, ALL, recent_tools=tools, known=known) if v.chosen]
+
+
+def verdict(file: str, verdicts: list[Verdict]) -> Verdict:
+    return next(v for v in verdicts if v.file == file)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "continue",
+        "ok, and now the other one",
+        "thanks, looks good!",
+        "为什么？",
+        "好，就这样",
+        "explain what a monad is",
+        "rename the variable in the second function",
+    ],
+)
+def test_a_prompt_that_nothing_bears_on_gets_nothing_R9(query: str) -> None:
+    assert chosen(query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("write tests for the order repository", ["tests.md"]),
+        ("how do I drain a node with zedctl?", ["zed_traps.md", "zed_usage.md"]),
+        ("发布到生产", ["deploy.md"]),
+        ("promote the service to production", ["deploy.md"]),
+    ],
+)
+def test_a_prompt_brings_the_memories_that_bear_on_it_R9(query: str, expected: list[str]) -> None:
+    assert sorted(chosen(query)) == expected
+
+
+def test_how_to_use_a_tool_in_use_is_left_out_and_its_warnings_are_not_R5() -> None:
+    verdicts = judge("now drain node 7", ALL, recent_tools=("Bash", "zedctl"))
+    assert verdict("zed_traps.md", verdicts).chosen
+    assert verdict("zed_usage.md", verdicts).why == "how to use zedctl, which is in use"
+
+
+def test_the_agents_own_tools_say_nothing_about_the_work() -> None:
+    query = "drain a node with zedctl"
+    assert judge(query, ALL, recent_tools=("Read", "Bash")) == judge(query, ALL)
+
+
+def test_an_outdated_memory_gives_its_place_to_the_one_that_took_over() -> None:
+    verdicts = judge("deploy to production with tower.sh", ALL)
+    assert verdict("deploy_old.md", verdicts).why == "outdated: deploy.md took its place"
+    assert verdict("deploy.md", verdicts).chosen
+
+
+def test_an_outdated_memory_without_a_successor_still_counts() -> None:
+    assert [v.file for v in judge("deploy to production with tower.sh", [OLD_DEPLOY]) if v.chosen] == [
+        "deploy_old.md"
+    ]
+
+
+def test_known_files_are_not_chosen_and_take_no_place_R4() -> None:
+    many = [
+        Memory(file=f"{at}.md", name=f"Falcon launch {at}", body="The falcon launches at noon.")
+        for at in range(8)
+    ]
+    first = [v.file for v in judge("when does the falcon launch?", many) if v.chosen]
+    again = judge("when does the falcon launch?", many, known=first)
+    assert len(first) == 5
+    assert sorted([*first, *(v.file for v in again if v.chosen)]) == [f"{at}.md" for at in range(8)]
+    assert {v.why for v in again if v.file in first} == {KNOWN}
+
+
+def test_a_known_successor_still_keeps_the_outdated_one_out_R4() -> None:
+    assert "deploy_old.md" not in chosen("deploy to production with tower.sh", known=("deploy.md",))
+
+
+def test_in_a_long_paste_the_telling_words_decide() -> None:
+    noise = "\n".join(f"{at:02}:00 INFO worker-{at} heartbeat sent, queue empty" for at in range(40))
+    assert chosen(f"what is this?\n{noise}\nzedctl: drain killed 4 jobs")[0] == "zed_traps.md"
+    assert chosen(f"what is this?\n{noise}") == []
+
+
+def test_every_memory_that_was_looked_at_says_why_R10() -> None:
+    verdicts = judge("promote the service to production", ALL)
+    assert all(v.why for v in verdicts)
+    assert list(verdict("deploy.md", verdicts).words) == ["promot", "product", "servic"]
+    assert "too little in common" in {v.why.split(":")[0] for v in judge("a broken thing", ALL)}
+
+
+def test_an_order_of_equals_goes_by_age_and_otherwise_by_name() -> None:
+    twins = [Memory(file=f"{name}.md", name="Falcon launch", age=age) for name, age in (("a", 9), ("b", 2))]
+    assert [v.file for v in judge("falcon launch", twins)] == ["b.md", "a.md"]
+
+
+def test_the_vocabulary_consists_of_tokens_that_texts_have() -> None:
+    assert relatives()["deploy"] >= {"releas", "发布", "リリース"}
+    written = {word for line in GROUPS.splitlines() for word in line.split()}
+    assert [word for word in sorted(written) if stem(word) not in words(word)] == []
+
+
+# -- the public function -------------------------------------------------------------------------------------
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(file: str, text: str) -> Path:
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_files_are_chosen_by_their_bodies_not_only_by_their_headers_R9(write: Write, tmp_path: Path) -> None:
+    write(
+        "notes/september.md",
+        "---\nname: Notes\ndescription: of September\n---\nThe flux valve sticks in frost.\n",
+    )
+    write("MEMORY.md", "- [Notes](notes/september.md) — flux valve\n")
+    write("broken.md", "flux valve without any header")
+    found = select_local(tmp_path, "the flux valve sticks again", now=NOW)
+    assert sorted(found) == ["broken.md", "notes/september.md"]
+
+
+def test_an_empty_or_missing_directory_gives_nothing(tmp_path: Path) -> None:
+    assert select_local(tmp_path, "deploy", now=NOW) == []
+    assert select_local(str(tmp_path / "none"), "deploy", now=NOW) == []
+
+
+def test_a_prompt_to_an_agent_looks_at_that_agents_directory_alone_R3(write: Write, tmp_path: Path) -> None:
+    write("reviewer/style.md", "---\nname: Flux valve\ndescription: sticks in frost\n---\nThe flux valve.\n")
+    ask = "why does the flux valve stick?"
+    assert select_local(tmp_path, ask, mention_agent="reviewer", now=NOW) == []
+    assert select_local(tmp_path / "reviewer", ask, mention_agent="reviewer", now=NOW) == ["style.md"]
+
+
+def test_nothing_that_lies_outside_is_read(write: Write, tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.md"
+    outside.write_text("the flux valve sticks", encoding="utf-8")
+    (tmp_path / "link.md").symlink_to(outside)
+    os.mkfifo(tmp_path / "pipe.md")
+    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == []

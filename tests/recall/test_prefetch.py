@@ -1,0 +1,252 @@
+"""Recall beside a turn: gate, start, collection, end (recall/prefetch.py, recall/recent.py)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import pytest
+
+from memdir.agent.events import Event, Events
+from memdir.agent.file_state import FileState
+from memdir.model.client import ModelClient
+from memdir.model.messages import Message, Request, Text, ToolResult, ToolUse, assistant, person
+from memdir.recall.prefetch import Prefetch, Recall, why_not
+from memdir.recall.recent import programs, recent_tools
+from memdir.recall.select import Selection
+from memdir.recall.surface import SESSION_BYTES
+from memdir.testing import ScriptedModel, say
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+CHOSEN = say('{"selected_memories": ["lag.md"]}')
+
+
+def result(content: str = "done", *, call: str = "1", error: bool = False) -> Message:
+    block = ToolResult(tool_use_id=call, content=content, is_error=error)
+    return Message(role="user", content=(block,), origin="tool")
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (person("why is the order missing?"), None),
+        (person("look at /etc/hosts"), None),
+        (person("/review the lag"), None),
+        (person(""), "no text from the person"),
+        (person(" \n"), "no text from the person"),
+        (person("/compact"), "a bare command"),
+        (result(), "no text from the person"),
+        (Message(role="user", content=(Text(text="go on"),), origin="system"), "no text from the person"),
+        (assistant("hello"), "no text from the person"),
+    ],
+)
+def test_only_a_persons_words_start_a_prefetch_R2(message: Message, reason: str | None) -> None:
+    assert why_not(message, on=True, surfaced=0) == reason
+
+
+def test_no_prefetch_when_recall_is_off_or_the_budget_used_up_R2() -> None:
+    message = person("why is the order missing?")
+    assert why_not(message, on=False, surfaced=0) == "recall is off"
+    assert why_not(message, on=True, surfaced=SESSION_BYTES - 1) is None
+    assert why_not(message, on=True, surfaced=SESSION_BYTES) == "the session's budget is used up"
+
+
+@pytest.mark.anyio
+async def test_a_prefetch_is_taken_once_and_only_when_ready_R1() -> None:
+    go = anyio.Event()
+
+    async def choose() -> Selection:
+        await go.wait()
+        return Selection(files=("lag.md",), how="local")
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            prefetch = Prefetch.start(tasks, choose)
+            assert prefetch.take_if_ready() is None
+            go.set()
+            taken = await prefetch.take(within=5)
+            assert taken is not None
+            assert taken.files == ("lag.md",)
+            assert prefetch.take_if_ready() is None
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_prefetch_ends_and_gives_nothing_R1() -> None:
+    started, ended = anyio.Event(), anyio.Event()
+
+    async def choose() -> Selection:
+        try:
+            started.set()
+            await anyio.sleep_forever()
+            return Selection()
+        finally:
+            ended.set()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            prefetch = Prefetch.start(tasks, choose)
+            await started.wait()
+            prefetch.cancel()
+            await ended.wait()
+            assert prefetch.take_if_ready() is None
+
+
+# -- beside a conversation -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Talk:
+    messages: list[Message] = field(default_factory=list)
+    files: FileState = field(default_factory=FileState)
+
+    def say(self, text: str) -> Message:
+        self.messages.append(person(text))
+        return self.messages[-1]
+
+
+@dataclass
+class Scene:
+    recall: Recall
+    talk: Talk
+    seen: list[Event]
+
+
+@asynccontextmanager
+async def scene(
+    directory: Path, model: ModelClient | None = None, *, on: bool = True
+) -> AsyncIterator[Scene]:
+    """Recall over a directory with one memory, in a task group of its own."""
+    (directory / "lag.md").write_text(
+        "---\nname: Replica lag\n---\nThe replica lags behind.\n", encoding="utf-8"
+    )
+    seen: list[Event] = []
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            recall = Recall(
+                directory, tasks=tasks, model=model, now=lambda: NOW, events=Events(seen.append), on=on
+            )
+            yield Scene(recall=recall, talk=Talk(), seen=seen)
+            recall.on_turn_over()
+
+
+@pytest.mark.anyio
+async def test_the_first_request_of_a_turn_has_what_words_bring_R1(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+        (message,) = await at.recall.collect()
+        assert "The replica lags behind." in message.text
+        assert at.recall.last is not None
+        assert at.recall.last.shown == ("lag.md",)
+        assert at.recall.last.selection.reasons == {"lag.md": "bears on the prompt"}
+        assert await at.recall.collect() == []
+        assert [(event.name, event.fields["files"], event.fields["how"]) for event in at.seen] == [
+            ("recalled", 1, "local")
+        ]
+
+
+@pytest.mark.anyio
+async def test_a_model_is_not_waited_for_and_tried_again_at_the_next_point_R1(tmp_path: Path) -> None:
+    go, asked = anyio.Event(), anyio.Event()
+
+    async def slow(_: Request) -> Text:
+        asked.set()
+        await go.wait()
+        return CHOSEN
+
+    async with scene(tmp_path, ScriptedModel([slow])) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far behind is it?"))
+        await asked.wait()
+        assert await at.recall.collect() == []
+        go.set()
+        found: list[Message] = []
+        while not found:
+            await anyio.lowlevel.checkpoint()
+            found = await at.recall.collect()
+        assert len(found) == 1
+
+
+@pytest.mark.anyio
+async def test_the_end_of_a_turn_cancels_what_was_not_taken_R1(tmp_path: Path) -> None:
+    asked, cancelled = anyio.Event(), anyio.Event()
+
+    async def never(_: Request) -> Text:
+        asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cancelled.set()
+        return CHOSEN
+
+    async with scene(tmp_path, ScriptedModel([never])) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far behind is it?"))
+        await asked.wait()
+        at.recall.on_turn_over(at.talk)
+        await cancelled.wait()
+        assert await at.recall.collect() == []
+
+
+@pytest.mark.anyio
+async def test_a_memory_is_surfaced_once_in_a_conversation_R4(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        for expected in (1, 0):
+            await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+            messages = await at.recall.collect()
+            at.talk.messages += messages
+            assert len(messages) == expected
+
+
+@pytest.mark.anyio
+async def test_a_file_read_while_choosing_is_dropped_at_the_collection_point_R4(tmp_path: Path) -> None:
+    async with scene(tmp_path, ScriptedModel([CHOSEN])) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far behind is it?"))
+        at.talk.files.saw(tmp_path / "lag.md", data=b"x", mtime_ns=0, partial=False, how="read")
+        while at.recall.last is None:
+            await anyio.lowlevel.checkpoint()
+            assert await at.recall.collect() == []
+        assert at.recall.last.dropped == {"lag.md": "in the conversation already"}
+
+
+@pytest.mark.anyio
+async def test_a_turn_without_reason_starts_nothing_and_says_why_R2(tmp_path: Path) -> None:
+    async with scene(tmp_path, ScriptedModel()) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("/compact"))
+        assert await at.recall.collect() == []
+    assert [(event.name, event.fields["why"]) for event in at.seen] == [("skipped", "a bare command")]
+
+
+# -- tools in use --------------------------------------------------------------------------------------------
+
+
+def bash(command: str, *, call: str = "1") -> Message:
+    return assistant(ToolUse(id=call, name="Bash", input={"command": command}))
+
+
+def test_tools_in_use_are_tools_and_the_programs_they_ran_R5() -> None:
+    messages = [person("go"), bash("cd src && sudo kcat -L | jq .name"), result()]
+    assert recent_tools(messages) == ("Bash", "cd", "kcat", "jq")
+
+
+def test_a_call_that_failed_is_no_successful_use_R5() -> None:
+    assert recent_tools([bash("kcat -L"), result(error=True)]) == ()
+
+
+def test_calls_of_long_ago_do_not_count() -> None:
+    assert recent_tools([bash("kcat -L"), result(), *[person("and?")] * 12]) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("./gradlew :app:test", ["gradlew"]),
+        ("A=1 sudo /opt/bin/kcat -L", ["kcat"]),
+        ("ls; git log || true", ["ls", "git", "true"]),
+        ("", []),
+        ("$X --y", []),
+    ],
+)
+def test_programs_are_read_off_a_command(command: str, expected: list[str]) -> None:
+    assert programs(command) == expected

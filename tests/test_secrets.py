@@ -1,0 +1,124 @@
+"""What `memdir.secrets` finds, leaves alone and shows. Every secret here is made up, and cut in two."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memdir.secrets import Finding, scan
+from tests.cases import case_rows
+
+GITHUB = "ghp_" + "HAmvYDNZMPQ9qvBjv697Na02SXIXw72boFTV"
+PAD = "{PAD200000}"
+
+
+def found(text: str) -> list[str]:
+    """The values found, for comparison in tests."""
+    return [text[finding.start : finding.end] for finding in scan(text)]
+
+
+def share(expect: str, tier: str) -> float:
+    """Share of right verdicts in the case file."""
+    right = []
+    for row in case_rows("secrets.jsonl"):
+        if (row["expect"], row["tier"]) == (expect, tier):
+            secret = "".join(row.get("parts") or [])
+            findings = scan(row["template"].replace(PAD, "x " * 200_000).replace("{S}", secret))
+            if expect == "ignore":
+                right.append(not findings)
+            else:
+                start, length = row["span"]
+                right.append(any(f.start < start + length and f.end > start for f in findings))
+    return sum(right) / len(right)
+
+
+@pytest.mark.parametrize(
+    ("expect", "tier", "least"),
+    [("find", "must", 0.98), ("find", "should", 0.9), ("find", "hard", 0.8), ("ignore", "core", 0.985)],
+)
+def test_the_cases_are_told_apart_E10(expect: str, tier: str, least: float) -> None:
+    assert share(expect, tier) >= least
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("export DEPLOY_TOKEN=" + "f9Qx2LmV7bTzR4" + "kWn8Yp", "f9Qx2LmV7bTzR4kWn8Yp"),
+        ("password: hunter2-" + "Maple!", "hunter2-Maple!"),
+        ("The password for the staging box is " + "Wob9!heron, ok?", "Wob9!heron"),
+        ("数据库密码是 " + "Qy#8812moon，别外传", "Qy#8812moon"),
+        ("用户 tester01，密码 " + "Qy#8812moon ，登录", "Qy#8812moon"),
+        ("口令改成了" + "Zx81!kilo。", "Zx81!kilo"),
+        ("https://deploy:" + "s3cr3t-Heron@git.invalid/app.git", "s3cr3t-Heron"),
+        ("Server=db;User Id=app;Password=" + "k2Lm!9xQ;Encrypt=true", "k2Lm!9xQ;Encrypt=true"),
+        ("mysql --password=" + "k2Lm9xQ7 shop", "k2Lm9xQ7"),
+        ("la clave de la API es " + "AZMET-55kk91Lq.", "AZMET-55kk91Lq"),
+    ],
+)
+def test_a_value_that_its_surroundings_call_a_secret_is_found_E10(text: str, secret: str) -> None:
+    assert [value.strip("\"'") for value in found(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = os.environ['DB_PASSWORD']",
+        "password: <your-password>",
+        "密码是必填项，密码为 8 到 64 位",
+        "the token is valid for 30d and the secret is in 1Password",
+        "API_KEY=$API_KEY docker run app",
+        "api_key: ${{ secrets.API_KEY }}",
+        "password is base64-encoded before it is sent",
+        "passwords are hashed: bcrypt",
+        "secret: /run/secrets/db.key",
+        "token = parse_token(header)",
+        "max_tokens: 4096",
+        "postgres://postgres:password@localhost/test",
+    ],
+)
+def test_placeholders_code_and_prose_are_left_alone_E10(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_preview_shows_the_kind_and_the_length_and_never_the_value_E10() -> None:
+    assert scan(f"use {GITHUB} here") == [
+        Finding(rule="GitHub token", start=4, end=44, preview="ghp_… (40 characters)")
+    ]
+    (password,) = scan("password: " + "Tr0ub4dor!")
+    assert password.preview == "… (10 characters)"
+
+
+def test_overlapping_hits_are_one_finding_with_the_vendors_rule_E10() -> None:
+    text = f'GITHUB_TOKEN="{GITHUB}" and https://x:{GITHUB}@git.invalid/a'
+    assert [finding.rule for finding in scan(text)] == ["GitHub token", "GitHub token"]
+
+
+def test_a_key_block_is_one_finding_with_or_without_its_end_E10() -> None:
+    head, body = "-----BEGIN RSA PRIVATE" + " KEY-----", "\n".join(["QmFzZTY0" * 8] * 4)
+    whole = f"{head}\n{body}\n-----END RSA PRIVATE KEY-----"
+    assert found(f"key:\n{whole}\nbye") == [whole]
+    assert len(scan(f"{head}\n{body}")) == 1
+    assert scan(f"a file that starts with {head} is a key") == []
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u00ad", "\u2060"])
+def test_invisible_characters_hide_nothing_E10(mark: str) -> None:
+    hidden = GITHUB[:9] + mark + GITHUB[9:]
+    assert found(f"see {hidden}.") == [hidden]
+
+
+def test_escapes_of_urls_and_json_hide_nothing_E10() -> None:
+    assert len(scan("key=" + "sk%5Flive%5F" + "wFcMpHJ4Qc3WQw3sDUYdIW0N")) == 1
+    assert len(scan('{"t": "' + "xoxb\\u002d183723319151\\u002d" + '568863126447\\u002dHZIZ00yMk7jF"}')) == 1
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["the password field and the token were rotated. ", "://", "-eyJ", "password for a b ", 'key: "a\\'],
+)
+def test_256_kB_take_no_longer_than_a_linear_scan_should_E10(unit: str) -> None:
+    text = (unit * (256_000 // len(unit) + 1))[:256_000]
+    before = time.process_time()
+    scan(text)
+    assert time.process_time() - before < 5  # a guard against hanging; it takes a tenth of a second
