@@ -30,6 +30,20 @@ def test_the_prompt_names_the_directory_and_makes_it_P7_I1(world: World) -> None
     assert load_memory_prompt(memory) == prompt
 
 
+def test_the_prompt_tells_how_memory_is_used_and_holds_no_index_I2_I6(world: World) -> None:
+    world.topic()
+    prompt = load_memory_prompt(world.memory) or ""
+    for heading in (
+        "Four kinds of memory",
+        "What does not belong",
+        "How to save",
+        "When to look",
+        "Before you rely",
+    ):
+        assert f"## {heading}" in prompt
+    assert INDEX.strip() not in prompt
+
+
 def test_memory_that_is_off_says_nothing_I1_S4(world: World) -> None:
     assert load_memory_prompt(None) is None
     assert context_message(None, files=world.context.files, events=Events(), now=NOW) is None
@@ -39,7 +53,8 @@ def test_a_directory_that_can_not_be_made_does_not_stop_the_session_P7(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     blocked = MemoryDir(world.file("file") / "memory", trash=world.root / "trash")
-    assert load_memory_prompt(blocked) is not None
+    assert load_memory_prompt(blocked, events=Events(world.told.append)) is not None
+    assert [event.name for event in world.told] == ["failed"]
     assert "can't be made" in caplog.text
 
 

@@ -230,6 +230,16 @@ async def test_writing_nothing_deletes_a_memory_and_its_pointer(world: World) ->
     assert "no memory" in await world.fails("Write", file_path=str(path), content="")
 
 
+async def test_a_fork_writes_nowhere_else_also_when_a_path_was_turned_after_it_was_allowed_A5(
+    world: World,
+) -> None:
+    world.context = replace(world.context, memory_only=True)
+    (world.memory.directory / "turned").symlink_to(world.root)
+    path = world.memory.directory / "turned" / "a.md"
+    assert "does not lead" in await world.fails("Write", file_path=str(path), content="x")
+    assert tree(world.root) == {}
+
+
 async def test_a_link_out_of_memory_is_not_written_through_A8(world: World) -> None:
     outside = world.file("secret.txt", "outside")
     (world.memory.directory / "out").symlink_to(world.root)

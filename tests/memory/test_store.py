@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -182,12 +183,13 @@ def test_pointers_beyond_the_limit_are_all_on_the_disk_and_the_newest_is_visible
 
 
 def test_a_secret_never_reaches_the_disk_and_the_error_does_not_tell_it_E10(store: MemoryDir) -> None:
-    for change in (
+    changes: list[Callable[[], object]] = [
         lambda: _write(store, "a.md", SECRET.encode()),
         lambda: _save(store, data=NOTE + SECRET.encode()),
         lambda: _save(store, pointer=Pointer(title="T", file="", hook="ghp_" + "a1B2c3D4e5F6" * 3)),
         lambda: _write(store, "MEMORY.md", SECRET.encode()),
-    ):
+    ]
+    for change in changes:
         with pytest.raises(SecretFound) as caught:
             change()
         assert "MIIEow" not in str(caught.value)
@@ -208,8 +210,8 @@ def test_a_secret_that_stood_there_already_does_not_stop_an_edit_elsewhere_E10(s
 
 @pytest.mark.parametrize(
     "file",
-    ["a.txt", "a", ".a.md", ".x/a.md", "../a.md", "sub/../../a.md", "/etc/a.md", "a\x00.md", "a\\b.md", "a:b.md", "con.md",
-     "a .md ", "aux/x.md", "memory.md", "", ".", "~/a.md", "%2e%2e/a.md", "a.md/b.md"],
+    ["a.txt", "a", ".a.md", ".x/a.md", "../a.md", "sub/../../a.md", "/etc/a.md", "a\x00.md", "a\\b.md",
+     "a:b.md", "con.md", "a .md ", "aux/x.md", "memory.md", "", ".", "~/a.md", "%2e%2e/a.md", "a.md/b.md"],
 )  # fmt: skip
 def test_a_name_that_is_no_visible_file_of_the_directory_is_refused_A8(store: MemoryDir, file: str) -> None:
     _write(store, "MEMORY.md", b"")

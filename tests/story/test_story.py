@@ -149,7 +149,7 @@ async def test_a_conversation_becomes_a_topic_file_and_a_pointer_E8(stage: Stage
 
 
 def script_second_session(stage: Stage) -> None:
-    """Two turns. The selection runs beside the first one, which goes on with tool calls until it was taken."""
+    """Two turns. The selection runs beside the first, which goes on with tool calls until it was taken."""
     carriers = str(stage.project.places.cwd / "carriers.py")
 
     def look_until_recalled(seen: Seen) -> Answer:

@@ -1,0 +1,1 @@
+"""One agent: a loop with tools, what it may do and has seen, its forks, its transcript, its events."""

@@ -103,6 +103,7 @@ def _background(
         files=agent.files.copy(),
         memory=memory,
         origin=Origin(session=agent.id, message=said, worker=label),
+        memory_only=True,
         wrote=[],
         deleted=[],
     )

@@ -18,15 +18,17 @@ from memdir.model.messages import Message
 from memdir.prompts import render
 
 
-def load_memory_prompt(memory: MemoryDir | None) -> str | None:
+def load_memory_prompt(memory: MemoryDir | None, *, events: Events | None = None) -> str | None:
     """The part of the system prompt that is about memory; None when memory is off (I1). Ask once a session.
 
-    The directory is made on the way, so that no model step is spent on looking for it. A refusal is logged
+    The directory is made on the way, so that no model step is spent on looking for it. A refusal is told
     and the session goes on: the Write tool will show the reason (P7).
     """
     if memory is None:
         return None
     memory.prepare()
+    if events and not memory.directory.is_dir():
+        events.emit(FAILED, where="memory directory")
     return render("memory", directory=str(memory.directory))
 
 

@@ -31,7 +31,7 @@ from memdir.memory.topic import Origin
 from memdir.model.client import ModelClient, OnText
 from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
 
-BROKEN_OFF = "[The person broke off the answer here.]"
+BROKEN_OFF = "[The answer was broken off here.]"
 GO_ON = "[Your answer reached the length limit. Go on exactly where it stopped, without repeating anything.]"
 INTERRUPTED = "Interrupted before it ended. It may have been carried out in part, or not at all."
 
@@ -171,7 +171,7 @@ class Agent:
         readers = {tool.spec.name for tool in self.tools if tool.read_only}
         try:
             for batch in _batches(calls, readers):
-                await self._run(batch, results)
+                await self._run_batch(batch, results)
         finally:
             names = [written.file for written in self.context.wrote[wrote:]]
             self.add(_results(calls, results, memory_write(names, self.context.deleted[deleted:])))
@@ -183,7 +183,7 @@ class Agent:
 
     # -- tool calls --
 
-    async def _run(self, batch: Sequence[tuple[int, ToolUse]], results: dict[int, ToolResult]) -> None:
+    async def _run_batch(self, batch: Sequence[tuple[int, ToolUse]], results: dict[int, ToolResult]) -> None:
         """Decide on each call, then run what is allowed, all at once: a batch of many only reads."""
         admitted = [(at, call) for at, call in batch if await self._guarded(at, call, self._admit, results)]
         async with anyio.create_task_group() as tasks:
@@ -246,7 +246,7 @@ class Agent:
             self.context = replace(self.context, origin=origin)
 
     def add(self, *messages: Message) -> None:
-        """Append to the conversation and its transcript, as before the first turn with what comes first (I3)."""
+        """Append to the conversation and its transcript; before the first turn, what comes first (I3)."""
         for message in messages:
             dated = message if message.at else replace(message, at=self.context.now())
             self.messages.append(dated)

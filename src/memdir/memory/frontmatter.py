@@ -40,6 +40,11 @@ _SIMPLE_ESCAPES = {
 }  # fmt: skip
 _NOT_A_KEY = ("- ", "? ", ": ", "[", "{", "]", "}", ",")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LETTER = re.compile(r"[^\W\d_]")
+_RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+# (key, lead up to the colon, value, what is wrong with it)
+_Key = tuple[str, str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +184,7 @@ def _collect(
 ) -> list[_Draft]:
     """Which line belongs to which key."""
     drafts: list[_Draft] = []
-    missing = set(known & TOP_KEYS) if known is TOP_KEYS else set()
+    missing: set[str] = set(TOP_KEYS) if known is TOP_KEYS else set()
     current: _Draft | None = None
     base: int | None = None
     for number in numbers:
@@ -215,9 +220,6 @@ def _collect(
 def _strayed(key: _Key | None, current: _Draft, missing: set[str]) -> bool:
     """Is this deeper line a key of ours, indented by mistake, rather than more of the plain text above?"""
     return bool(key and current.plain and key[0] in missing)
-
-
-_Key = tuple[str, str, str, str | None]
 
 
 def _key(content: str, known: frozenset[str]) -> _Key | None:
@@ -326,15 +328,11 @@ def without_halves(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-_PLAIN_START = re.compile(r"[^\W\d_]")
-_RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-
-
 def scalar(value: str) -> str:
     """A value as YAML that every parser reads back as this very text (F3): plain where that is safe."""
     value = one_line(value)
     plain = (
-        _PLAIN_START.match(value)
+        _LETTER.match(value)
         and value.isprintable()
         and ": " not in value
         and " #" not in value

@@ -36,6 +36,7 @@ class ToolContext:
 
     `origin` is stamped into memories that are written (E11). `wrote` and `deleted` collect what tool calls
     did to the memory directory, in order. `environment` is handed on to processes, without its secrets.
+    `memory_only`: nothing outside memory is written, also if a path leads elsewhere than when it was allowed.
     """
 
     cwd: Path
@@ -44,6 +45,7 @@ class ToolContext:
     now: Callable[[], datetime]
     origin: Origin | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    memory_only: bool = False
     wrote: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
 

@@ -98,6 +98,8 @@ def save(path: Path, data: bytes, context: ToolContext, *, old: bytes | None) ->
             )
             context.wrote.append(written)
             data, warning = written.data, written.warning
+        elif context.memory_only:
+            raise ToolError(f"{path} does not lead into the memory directory")
         else:
             _write_ordinary(path, data, expected)
         context.files.saw(path, data=data, mtime_ns=path.stat().st_mtime_ns, partial=False, how="written")

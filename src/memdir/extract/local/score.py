@@ -25,25 +25,28 @@ def _weights(*rows: tuple[float, str]) -> _Weights:
 WEIGHTS: Mapping[Kind, _Weights] = {
     "feedback": _weights(
         (2.0, "standing"),
+        (1.0, "standing statement"),
         (1.5, "standing directive"),
-        (1.5, "standing reason"),
+        (1.0, "standing reason"),
         (2.5, "durable directive"),
+        (0.5, "durable"),
+        (0.5, "durable reason"),
         (2.0, "case directive statement"),
         (0.5, "case reason"),
-        (0.5, "durable"),
         (0.5, "reason"),
         (0.5, "reason long"),
         (0.5, "reason first statement"),
+        (1.5, "reason directive people"),
         (3.0, "continue"),
         (1.0, "continue approval"),
-        (2.5, "correction directive reason"),
         (0.5, "correction"),
+        (2.5, "correction directive reason"),
         (1.0, "team directive"),
+        (1.5, "team durable"),
         (2.0, "team practice"),
         (1.0, "practice statement"),
         (0.5, "practice reason"),
         (0.5, "practice first"),
-        (0.5, "durable reason"),
         (1.0, "preference directive"),
         (0.5, "named directive"),
     ),
@@ -51,37 +54,39 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (3.0, "role first"),
         (1.0, "role"),
         (2.0, "preference"),
+        (1.5, "prefers statement"),
         (1.0, "preference durable"),
         (1.0, "preference standing"),
         (1.0, "preference reason"),
         (1.0, "preference directive"),
     ),
     "project": _weights(
-        (3.0, "dated commitment"),
         (0.5, "dated"),
+        (1.5, "dated commitment"),
+        (1.5, "ahead commitment"),
         (1.5, "ahead statement"),
         (0.5, "ahead first"),
         (0.5, "ahead reason"),
+        (1.0, "ahead due statement"),
+        (2.0, "ahead change"),
+        (0.5, "named dated"),
+        (1.5, "recurring statement"),
+        (1.0, "recurring commitment"),
         (2.5, "decided"),
         (0.5, "decided statement"),
         (0.5, "decision"),
         (0.5, "decision statement"),
         (1.5, "decision reason"),
-        (1.5, "recurring statement"),
-        (1.0, "recurring commitment"),
-        (0.5, "reason"),
-        (2.5, "dated due statement"),
         (1.0, "decision first"),
         (1.0, "decision team"),
         (1.0, "decision durable"),
-        (1.5, "incident"),
-        (1.5, "incident dated"),
-        (1.0, "incident past"),
-        (0.5, "incident long"),
         (0.5, "decision long"),
-        (1.0, "incident reason"),
-        (3.0, "change dated"),
-        (0.5, "named dated"),
+        (0.5, "reason"),
+        (1.0, "incident"),
+        (1.5, "incident dated"),
+        (1.0, "incident long"),
+        (0.5, "incident past"),
+        (0.5, "incident reason"),
     ),
     "reference": _weights(
         (1.5, "url"),
@@ -92,10 +97,10 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (1.0, "url owner"),
         (1.5, "place outside"),
         (1.5, "place outside named"),
-        (1.0, "owner outside"),
-        (1.0, "owner named"),
         (0.5, "place"),
         (1.0, "place named"),
+        (1.0, "owner outside"),
+        (1.0, "owner named"),
     ),
 }
 """Points for a kind when all the named cues are there."""
@@ -123,8 +128,8 @@ AROUND: Mapping[Cue, Mapping[Kind, float]] = {
 
 REMEMBER = 4.0
 """Points for an explicit wish, whatever the kind."""
-PLAIN_FACT = 1.5
-"""What is to be remembered and tells nobody what to do is a fact, if nothing else decides."""
+PLAIN = 1.0
+"""What is to be remembered is a rule if it tells the agent what to do, else a fact, if nothing else decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,15 +161,14 @@ def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict
     """The verdict on a sentence with these cues, in a turn that has those `around` it."""
     wish = REMEMBER if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
     points = {kind: _points(kind, cues, around) + wish for kind in WEIGHTS}
-    if wish and not (Cue.DIRECTIVE in cues and cues & _RULES):
-        points["project"] += PLAIN_FACT
+    if wish:
+        points["feedback" if Cue.DIRECTIVE in cues else "project"] += PLAIN
     because = [*_matched(best_kind(points), cues), *(["remember"] if wish else [])]
     return Verdict(points=points, because=tuple(because))
 
 
 _NO_WISH = frozenset({Cue.ELSEWHERE, Cue.LIMITED})
 """To be written down in the repository, or kept for an hour: not a wish to memory."""
-_RULES = frozenset({Cue.STANDING, Cue.DURABLE, Cue.CASE, Cue.CORRECTION})
 
 
 def _points(kind: Kind, cues: frozenset[Cue], around: frozenset[Cue]) -> float:

@@ -59,7 +59,8 @@ def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> S
         cues -= {Cue.QUESTION}  # "where was it, ah, here: https://…"
     if dated.days or dated.periods:
         shapes |= {Cue.DATED, Cue.DUE} if dated.due else {Cue.DATED}
-    if any(day > today + timedelta(days=1) for day in dated.days):
+    far = any(day > today + timedelta(days=1) for day in dated.days)
+    if far or (dated.periods and Cue.PAST not in cues):
         shapes.add(Cue.AHEAD)
     if _size(piece.text) >= _STATEMENT and not (cues | shapes) & {Cue.QUESTION, Cue.TASK}:
         shapes |= {Cue.STATEMENT, Cue.LONG} if _size(piece.text) >= _LONG else {Cue.STATEMENT}
@@ -116,7 +117,7 @@ _LONG_QUOTES = re.compile(
 _LINE_OF_A_LOG = re.compile(
     r"""\s*(?:
         > | \$\s | \#\s | at\s\S+\( | File\s" | @@ | [+-]{1,3}(?=\S) | [+-]\s{2,} | \|
-      | (?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE|FAIL|PASS|Traceback|Exception|error|warning)\b[\s:\[(]
+      | (?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE|FAIL|PASS|Traceback|Exception)\b[\s:\[(] | (?:error|warning)(?::|\[)
       | (?:npm|psql|curl|git|pip|make|cargo|panic|fatal|bash)\s?: | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[\d
       | \w+\.(?:py|ts|js|go|rs|kt|java|c|h|rb|tsx)\b:?\d* | [A-Z][A-Z0-9_]+= | [{}\[\]();]+\s*$ | \w+Error:
     )""",

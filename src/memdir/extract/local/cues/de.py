@@ -98,6 +98,9 @@ GERMAN = table(
             niemand darf
             anreden
             verwenden
+            bitte keine
+            bitte kein
+            bitte nicht
         """,
         Cue.REASON: """
             weil
@@ -126,6 +129,13 @@ GERMAN = table(
             kann … nicht lesen
             zu lang
             dauert
+            verstehen … nicht
+            versteht … nicht
+            kann keiner
+            liest keiner
+            liest niemand
+            bricht
+            dauert sonst
         """,
         Cue.APPROVAL: """
             ^genau
@@ -209,6 +219,8 @@ GERMAN = table(
             muttersprache
             quereinsteiger
             quereinsteigerin
+            programmiere erst
+            programmiere seit
         """,
         Cue.PREFERENCE: """
             ich mag
@@ -833,6 +845,32 @@ GERMAN = table(
             wir bleiben bei
             steht fest
             endgültig
+        """,
+        Cue.PREFERS: """
+            ich mag
+            ich mag kein
+            ich hasse
+            ich bevorzuge
+            mir ist lieber
+            nervt mich
+            stört mich
+            am liebsten
+            ich kann … nicht lesen
+        """,
+        Cue.PEOPLE: """
+            unsere
+            uns
+            niemand
+            keiner
+            kunden
+            leser
+            kollegen
+            team
+            mich
+            mir
+            alle
+            die leute
+            prüfer
         """,
     },
 )

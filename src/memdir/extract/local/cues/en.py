@@ -307,11 +307,32 @@ ENGLISH = table(
             max two
             at most
             no longer than
+            please,
+            in english please
+            in english, please
+            leave a
+            leave … out
+            so leave
+            so use
+            so keep
+            so don't
+            so never
+            so always
+            so no
+            so please
+            so put
+            so write
+            so ask
+            so run
+            so explain
+            so skip
+            then use
+            then ask
+            to me slowly
+            explain
         """,
         Cue.REASON: """
             because
-            bc
-            cause
             since
             so that
             otherwise
@@ -388,6 +409,54 @@ ENGLISH = table(
             fined
             we're liable
             liable
+            chokes
+            choke on
+            doesn't read
+            don't read
+            nobody reads
+            no one reads
+            nobody can
+            doesn't speak
+            doesn't understand
+            don't understand
+            slip through
+            slips through
+            wipes
+            melts
+            rely on
+            relies on
+            took us
+            asks for it
+            asked for it
+            depend on
+            depends on
+            pin versions
+            links against
+            link against
+            too noisy
+            too wide
+            gets lost
+            hides the
+            hid a
+            hid the
+            makes … harder
+            makes … unreadable
+            makes … impossible
+            matters because
+            hard to review
+            can't review
+            reads better
+            so much better
+            reads so
+            or we
+            else it
+            would break
+            will break
+            falls apart
+            pulls in
+            floods
+            spams
+            bc
         """,
         Cue.APPROVAL: """
             ^exactly
@@ -540,6 +609,17 @@ ENGLISH = table(
             stay with that
             keep to it
             keep it short like
+            carry on that way
+            carry on this way
+            carry on doing
+            go on like
+            stick with that shape
+            please stick with
+            always do that
+            always do it
+            same approach whenever
+            keep that shape
+            keep this shape
         """,
         Cue.CORRECTION: """
             that's not how
@@ -686,7 +766,6 @@ ENGLISH = table(
             being a
             i do mostly
             i mostly do
-            i mostly
             my thing
             not a programmer
             not an engineer
@@ -773,6 +852,20 @@ ENGLISH = table(
             i also do
             i'm in charge
             i look after
+            i work mostly
+            i only have one
+            i came to
+            i came from
+            from the hardware side
+            i switched from
+            is a tool for me
+            i've used
+            i haven't used
+            i haven't written
+            i did … years
+            used to be a
+            i've been doing
+            every day for
         """,
         Cue.PREFERENCE: """
             i prefer
@@ -791,7 +884,6 @@ ENGLISH = table(
             i find … easier
             i find … hard
             i read … on
-            i use
             i only use
             i never use
             i always
@@ -835,7 +927,6 @@ ENGLISH = table(
             gives me
             i'm tired of
             i get lost
-            i want
             i don't want
             i dont want
             i don't need
@@ -847,6 +938,12 @@ ENGLISH = table(
             when i'm
             on my phone
             on my
+            i read everything
+            useless for me
+            useless to me
+            straight to the
+            i use only
+            i always use
         """,
         Cue.FIRST: """
             i
@@ -901,6 +998,12 @@ ENGLISH = table(
             in the retro
             retro
             for us
+            in our group
+            we in support
+            in support we
+            in our company
+            at our company
+            in this team
         """,
         Cue.DECISION: """
             we decided
@@ -1225,31 +1328,23 @@ ENGLISH = table(
             brought … down
             wiped
             overwrote
-            rolled back
-            emergency
             paged
             page at
             never found
             locked out
             broke prod
-            broke the
             burned down
             it turned out
             turned out
             was caused by
-            caused by
             since then
             never again
             customers … for
             for … hours
-            missed
             lost a
             lost the
             lost all
-            dropped the
-            duplicate
             duplicated
-            silently
             sent … twice
             sent to the wrong
             wrong customers
@@ -1259,18 +1354,14 @@ ENGLISH = table(
             filled up
             stopped working
             hours of
-            crashed
             meltdown
-            refund
-            regression
-            exposed
             breach
             lost … days
             days of data
             broken for
             misrouted
-            timeout
             cost us
+            customers … silently
         """,
         Cue.PLACE: """
             lives in
@@ -1928,6 +2019,9 @@ ENGLISH = table(
             for the next five
             for the next two hours
             for the next half
+            yet
+            before you commit
+            just want to
         """,
         Cue.HYPOTHETICAL: """
             suppose
@@ -2151,10 +2245,7 @@ ENGLISH = table(
             says to
             told me to
             tells me to
-            told us to
             wants me to
-            wants us to
-            wants you to
             asks me to
             asked me to
             according to
@@ -2864,6 +2955,83 @@ ENGLISH = table(
             ruled out
             is parked
             is off the table
+            legal wants
+            legal says
+            legal said
+            legal requires
+            legal insists
+            the contract says
+            compliance wants
+            compliance requires
+            security wants
+            security requires
+            management wants
+            the regulator wants
+            we are dropping
+            we agreed with
+            agreed internally
+            sales confirmed
+            we decided to
+            the client wants
+            procurement
+        """,
+        Cue.PREFERS: """
+            i prefer
+            i'd rather
+            i would rather
+            i hate
+            i can't stand
+            i cant stand
+            i really dislike
+            i read everything
+            i like my
+            i like to
+            i don't like
+            i dont like
+            i never want
+            i always want
+            i want my
+            useless for me
+            useless to me
+            i find … easier
+            i find … hard
+            drives me
+            slow me down
+            slows me down
+            confuses me
+            annoys me
+        """,
+        Cue.PEOPLE: """
+            our
+            nobody
+            no one
+            people
+            everyone
+            everybody
+            half of
+            the team
+            customers
+            users
+            partners
+            reviewers
+            auditors
+            lawyers
+            legal
+            security
+            support
+            sales
+            ops
+            the board
+            readers
+            they
+            us
+            me
+            him
+            her
+            someone
+            somebody
+            colleagues
+            the other team
         """,
     },
 )

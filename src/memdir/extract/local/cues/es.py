@@ -104,6 +104,13 @@ SPANISH = table(
             nos pasó
             ya nos
             es que
+            no entiende
+            no entienden
+            no lee
+            no leen
+            se rompe
+            nos rompió
+            cuesta
         """,
         Cue.APPROVAL: """
             ^exacto
@@ -178,6 +185,7 @@ SPANISH = table(
             vengo del
             entiendo de
             no entiendo
+            no sé nada
         """,
         Cue.PREFERENCE: """
             prefiero
@@ -206,6 +214,11 @@ SPANISH = table(
             nuestra
             nuestros
             nuestras
+            soy
+            llevo
+            trabajo
+            vengo
+            sé
         """,
         Cue.TEAM: """
             nuestro equipo
@@ -699,6 +712,26 @@ SPANISH = table(
             quedamos en
             nos quedamos con
             vamos a ir con
+        """,
+        Cue.PREFERS: """
+            prefiero
+            odio
+            no soporto
+            me molesta
+            no me gusta
+            me gusta que
+        """,
+        Cue.PEOPLE: """
+            nuestro
+            nuestra
+            nos
+            nadie
+            el equipo
+            clientes
+            usuarios
+            la gente
+            me
+            auditores
         """,
     },
 )

@@ -36,6 +36,8 @@ class Cue(StrEnum):
     CORRECTION = "correction"  # it refuses what was just done
     ROLE = "role"  # who the person is, what they know
     PREFERENCE = "preference"  # what the person likes or cannot use
+    PREFERS = "prefers"  # the plainest words of preference
+    PEOPLE = "people"  # it is said what it does to people
     FIRST = "first"  # I, we, our
     TEAM = "team"  # a group speaks
     DECISION = "decision"  # something was settled
