@@ -208,6 +208,17 @@ async def test_only_every_other_turn_starts_a_run_that_sees_both_E3(stage: Scene
     assert [count_of(fork) for fork in stage.forks] == [4, 4]
 
 
+async def test_sessions_do_not_count_each_others_turns_E2(stage: Scene) -> None:
+    async with anyio.create_task_group() as tasks:
+        with scene(tasks) as other:
+            for one in (stage, other):
+                one.model.add(say("Yes."))
+                await one.begin(every=2).run("one")
+            await stage.settle()
+            await other.settle()
+            assert (stage.forks, other.forks) == ([], [])
+
+
 async def test_a_resumed_session_without_a_cursor_starts_at_the_resume_E7(stage: Scene) -> None:
     stage.model.when(is_fork, finds_nothing())
     stage.model.add(say("Again."))

@@ -242,7 +242,7 @@ MOVED = {
 }
 
 
-def test_trusted_sources_name_memory_directories_in_order_P6(desk: Desk) -> None:
+def test_trusted_sources_name_memory_directories_in_order_S2(desk: Desk) -> None:
     desk.git("init", "-q")
     for source in desk.files:
         desk.put(source, {"autoMemoryDirectory": f"/srv/{source}"})

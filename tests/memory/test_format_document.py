@@ -1,4 +1,4 @@
-"""docs/format.md is true: its files are read as it says, and are what memdir itself would write (F1, F3, F6)."""
+"""docs/format.md is true: its files read as it says, and are what memdir would write itself (F1, F3, F6)."""
 
 from __future__ import annotations
 

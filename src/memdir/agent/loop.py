@@ -30,10 +30,11 @@ from memdir.errors import Aborted, ToolError, TurnLimit, UsageError
 from memdir.memory.topic import Origin
 from memdir.model.client import ModelClient, OnText
 from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
+from memdir.prompts import render
 
-BROKEN_OFF = "[The answer was broken off here.]"
-GO_ON = "[Your answer reached the length limit. Go on exactly where it stopped, without repeating anything.]"
-INTERRUPTED = "Interrupted before it ended. It may have been carried out in part, or not at all."
+BROKEN_OFF = render("note_broken_off")
+GO_ON = render("note_go_on")
+INTERRUPTED = render("note_interrupted")
 
 _log = logging.getLogger("memdir")
 

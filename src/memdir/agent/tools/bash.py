@@ -8,19 +8,14 @@ from memdir.agent.tools.base import Input, Tool, ToolContext, cut_middle, schema
 from memdir.agent.tools.process import run
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 DEFAULT_MS = 120_000
 MOST_MS = 600_000
 
 SPEC = ToolSpec(
     name="Bash",
-    description=(
-        "Runs a command with bash in the working folder and gives what it prints (stdout and stderr "
-        "together, the middle cut out above 30,000 characters). Each call is a shell of its own, without "
-        "stdin or terminal; what it leaves running is ended with it. timeout is in milliseconds: 120,000 "
-        "by default, 600,000 at most. To read, search and change files prefer Read, Glob, Grep, Edit and "
-        "Write."
-    ),
+    description=render("tool_bash"),
     schema=schema(
         ("command",),
         command={"type": "string", "description": "The command line"},

@@ -10,18 +10,14 @@ from memdir.agent.tools.text import Shape, decode, lines_of
 from memdir.agent.tools.write import known_content, save
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 _AROUND = 4
 _NUMBERED = re.compile(r"\s*\d+\t")
 
 SPEC = ToolSpec(
     name="Edit",
-    description=(
-        "Replaces a piece of text in a file that you have Read. old_string must stand in the file exactly, "
-        "white space included and without the line numbers that Read puts before each line, and must stand "
-        "there once; give more of its surroundings to make it unique, or set replace_all. An empty "
-        "old_string makes a new file."
-    ),
+    description=render("tool_edit"),
     schema=schema(
         ("file_path", "old_string", "new_string"),
         file_path={"type": "string", "description": "Absolute path of the file"},

@@ -10,16 +10,13 @@ from memdir.agent.tools.base import Input, Tool, ToolContext, place, schema
 from memdir.agent.tools.search import matcher, walk
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 MOST = 100
 
 SPEC = ToolSpec(
     name="Glob",
-    description=(
-        "Finds files by name: `**/*.py`, `src/**/*.{ts,tsx}`, `README*`. A pattern without a slash fits "
-        "names in any folder. Gives absolute paths, the last changed first, at most 100. path is the "
-        "folder to look in (default: the working folder)."
-    ),
+    description=render("tool_glob"),
     schema=schema(
         ("pattern",),
         pattern={"type": "string", "description": "Name pattern, relative to the folder"},

@@ -20,6 +20,7 @@ from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, sche
 from memdir.agent.tools.process import Ended, run
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 SECONDS = 20.0
 LONGEST_LINE = 500
@@ -28,13 +29,7 @@ _COUNT = {"type": "integer", "minimum": 0}
 
 SPEC = ToolSpec(
     name="Grep",
-    description=(
-        "Searches the contents of files for a regular expression, line by line. output_mode: "
-        "`files_with_matches` (the default: paths, the last changed first), `content` (matching lines, "
-        "with -A, -B or -C lines around them) or `count`. glob narrows to file names such as `*.py`; path "
-        "is a file or folder (default: the working folder). Binary files, version control and places of "
-        "credentials are passed by."
-    ),
+    description=render("tool_grep"),
     schema=schema(
         ("pattern",),
         pattern={"type": "string", "description": "Regular expression"},

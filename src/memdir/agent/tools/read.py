@@ -22,6 +22,7 @@ from memdir.agent.tools.text import decode, lines_of
 from memdir.errors import ToolError
 from memdir.memory import entrypoint, manifest
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 MAX_LINES = 2000
 MAX_LINE = 2000
@@ -30,12 +31,7 @@ MAX_BYTES = 10 * 1024 * 1024
 
 SPEC = ToolSpec(
     name="Read",
-    description=(
-        "Reads a text file. file_path is an absolute path. Gives up to 2,000 lines from the start, or "
-        "`limit` lines from line `offset`, each with its number and a tab before it, as `cat -n` does. "
-        "Lines over 2,000 characters are cut. Folders can't be read: use Glob. Several files can be read "
-        "at once, with several calls in one answer."
-    ),
+    description=render("tool_read"),
     schema=schema(
         ("file_path",),
         file_path={"type": "string", "description": "Absolute path of the file"},

@@ -27,14 +27,11 @@ from memdir.agent.tools.text import Shape, decode, lines_of
 from memdir.errors import ToolError
 from memdir.memory import entrypoint
 from memdir.model.messages import ToolSpec
+from memdir.prompts import render
 
 SPEC = ToolSpec(
     name="Write",
-    description=(
-        "Writes a whole file; file_path is an absolute path, missing folders are made. An existing file is "
-        "replaced, and must have been Read in full before. To change a part of a file use Edit. A memory "
-        "file written with empty content is deleted, together with its line in MEMORY.md."
-    ),
+    description=render("tool_write"),
     schema=schema(
         ("file_path", "content"),
         file_path={"type": "string", "description": "Absolute path of the file"},

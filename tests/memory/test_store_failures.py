@@ -1,0 +1,101 @@
+"""The disk fails at the n-th operation, for every n: nothing torn, nothing lost, mended afterwards (F8)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memdir.memory import entrypoint, topic
+from memdir.memory.entrypoint import Pointer
+from memdir.memory.store import ANY, MemoryDir
+
+NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
+Change = Callable[[MemoryDir], None]
+EFFECTS = ("fsync", "replace", "link", "unlink", "write", "utime")
+
+
+def _save(store: MemoryDir, body: str) -> None:
+    data = topic.render(name="T", description=None, type="user", body=body).encode()
+    pointer = Pointer(title="T", file="", hook=body)
+    store.save("t.md", data, pointer=pointer, expected=ANY, now=NOW, origin=None)
+
+
+def _delete(store: MemoryDir) -> None:
+    store.delete("t.md", now=NOW)
+
+
+def _restore(store: MemoryDir) -> None:
+    store.restore("t.md")
+
+
+def _fail_at(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
+    """Let the `number`-th effect on the disk fail, none before or after; the list then holds its name."""
+    seen: list[str] = []
+    failed: list[str] = []
+
+    def failing(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def effect(*args: Any, **named: Any) -> Any:
+            seen.append(name)
+            if len(seen) == number:
+                failed.append(name)
+                raise OSError(errno.EIO, "the disk failed")
+            return real(*args, **named)
+
+        return effect
+
+    for name in EFFECTS:
+        monkeypatch.setattr(os, name, failing(name, getattr(os, name)))
+    return failed
+
+
+def _bodies(store: MemoryDir) -> set[str]:
+    """What is in the memories and in the trash."""
+    topics = [store.read(header.path).data for header in store.list()]
+    trashed = [store.trash.get(entry.file, entry.id)[1] for entry in store.trashed()]
+    return {topic.parse(data, filename="t.md").body.strip() for data in (*topics, *trashed)}
+
+
+def _check_order(store: MemoryDir) -> None:
+    """No pointer to nothing at any time; after a mend, one for each file, and nothing left over."""
+    files = {header.path for header in store.list()}
+    assert {pointer.file for pointer in entrypoint.pointers(store.index())} <= files
+    store.mend(now=NOW)
+    assert {pointer.file for pointer in entrypoint.pointers(store.index())} == files
+    assert not list(store.directory.rglob(".memdir-*"))
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "allowed"),
+    [
+        ([], partial(_save, body="new"), [set(), {"new"}]),
+        ([partial(_save, body="old")], partial(_save, body="new"), [{"old"}, {"new"}]),
+        ([partial(_save, body="old")], _delete, [{"old"}]),
+        ([partial(_save, body="old"), _delete], _restore, [{"old"}]),
+    ],
+    ids=["create", "update", "delete", "restore"],
+)
+def test_a_disk_that_fails_at_any_point_loses_nothing_F8(
+    tmp_path: Path, before: list[Change], change: Change, allowed: list[set[str]]
+) -> None:
+    for number in count(1):
+        store = MemoryDir(tmp_path / str(number) / "memory", trash=tmp_path / str(number) / "trash")
+        for prepare in before:
+            prepare(store)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            failed = _fail_at(monkeypatch, number)
+            with suppress(OSError):
+                change(store)
+        assert _bodies(store) in allowed
+        _check_order(store)
+        if not failed:
+            break
+    assert number > 10
