@@ -8,7 +8,8 @@ from tests.cases import REPO
 
 TESTS = "\n".join(path.read_text(encoding="utf-8") for path in sorted((REPO / "tests").rglob("test_*.py")))
 RULES = (REPO / "docs" / "rules.md").read_text(encoding="utf-8")
-NAMED = set(re.findall(r"def test_\w+_([A-Z]\d+)\(", TESTS))
+ENDINGS = re.findall(r"def test_\w+?((?:_[A-Z]\d+)+)\(", TESTS)
+NAMED = {rule for ending in ENDINGS for rule in ending.strip("_").split("_")}
 PROMISED = set(re.findall(r"^\| ([A-Z]\d+)\*? \|", RULES, re.MULTILINE))
 
 

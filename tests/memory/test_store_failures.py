@@ -60,7 +60,7 @@ def _fail_at(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
 def _bodies(store: MemoryDir) -> set[str]:
     """What is in the memories and in the trash."""
     topics = [store.read(header.path).data for header in store.list()]
-    trashed = [store.trash.get(entry.file, entry.id)[1] for entry in store.trashed()]
+    trashed = [store.trash.data(entry) for entry in store.trashed()]
     return {topic.parse(data, filename="t.md").body.strip() for data in (*topics, *trashed)}
 
 

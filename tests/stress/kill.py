@@ -96,8 +96,7 @@ class Killer:
         pointed = {pointer.file for pointer in entrypoint.pointers(self.store.index())}
         assert pointed <= files, "a pointer leads to nothing"
         for entry in self.store.trashed():
-            _, data = self.store.trash.get(entry.file, entry.id)
-            read = topic.parse(data, filename=entry.file)
+            read = topic.parse(self.store.trash.data(entry), filename=entry.file)
             assert read.description == hashlib.sha256(read.body.encode()).hexdigest(), "the trash is torn"
 
     def look_mended(self) -> None:

@@ -12,7 +12,7 @@ from memdir.agent.attachments import attached
 from memdir.agent.events import FAILED, LOADED, Events
 from memdir.agent.file_state import FileState
 from memdir.errors import MemdirError, NotFound
-from memdir.memory import entrypoint
+from memdir.memory import entrypoint, manifest
 from memdir.memory.store import MemoryDir, Stored
 from memdir.model.messages import Message
 from memdir.prompts import render
@@ -55,11 +55,12 @@ def context_message(
     path, data = memory.directory / entrypoint.NAME, stored.data if stored else b""
     raw = data.decode("utf-8-sig", errors="replace")
     loaded = entrypoint.load(raw)
+    shown = manifest.harmless_lines(loaded.text).strip()
     if stored:
-        partial = loaded.truncated or loaded.text.strip() != raw.strip()
+        partial = loaded.truncated or shown != raw.strip()
         files.saw(path, data=data, mtime_ns=stored.mtime_ns, partial=partial, how="index")
     events.emit(LOADED, lines=loaded.lines, bytes=loaded.bytes, truncated=loaded.truncated)
-    text = loaded.text.strip() or render("memory_empty")
+    text = shown or render("memory_empty")
     about = {"kind": "index", "path": str(path), "bytes": loaded.bytes, "truncated": loaded.truncated}
     return attached(render("entrypoint", path=str(path), text=text), about, now=now)
 

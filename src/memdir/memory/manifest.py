@@ -32,6 +32,11 @@ def harmless(text: str) -> str:
     return _TAG.sub("‹", " ".join(seen.split()))
 
 
+def harmless_lines(text: str) -> str:
+    """Several lines to be shown to a model inside ours, each made `harmless`; indentation stays."""
+    return "\n".join(line[: len(line) - len(line.lstrip())] + harmless(line) for line in text.splitlines())
+
+
 def render(headers: Iterable[Header]) -> str:
     """The manifest: one line a header, in the order given (M4)."""
     return "\n".join(line(header) for header in headers)

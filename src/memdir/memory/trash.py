@@ -81,8 +81,12 @@ class Trash:
         """The newest entry of that file, or the one with that id, and its bytes. Raises NotFound."""
         for entry in self.entries():
             if entry.file == file and id in (None, entry.id):
-                return entry, fs.read_file(self._content(entry.id))
+                return entry, self.data(entry)
         raise NotFound(f"nothing of that name was deleted: {file!r}")
+
+    def data(self, entry: Trashed) -> bytes:
+        """The bytes of a deleted topic."""
+        return fs.read_file(self._content(entry.id))
 
     def drop(self, entry: Trashed) -> None:
         """Forget an entry: it was restored."""

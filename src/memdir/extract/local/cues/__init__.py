@@ -1,47 +1,60 @@
-"""The words that tell what a sentence is: one readable module per language, and which of them to ask.
+"""The words that tell what a sentence is: one text file a language, and the choice of the files to ask.
 
 Chinese and Japanese are told apart by kana; of the languages in Latin letters the one with most small words in the
-turn counts, English when nothing tells. A sentence that mixes scripts is asked in both languages.
+turn counts, English when nothing tells. A text that mixes scripts is read in both languages. A file is compiled when
+its language is first met.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
 
-from memdir.extract.local.cues.de import GERMAN
-from memdir.extract.local.cues.en import ENGLISH
-from memdir.extract.local.cues.es import SPANISH
-from memdir.extract.local.cues.ja import JAPANESE
-from memdir.extract.local.cues.table import Cue, Table
-from memdir.extract.local.cues.zh import CHINESE
+from memdir.extract.local.cues.table import Cue, Table, table
 
-__all__ = ["TABLES", "Cue", "Table", "found", "tables_for"]
+__all__ = ["LANGUAGES", "Cue", "Table", "found", "language", "tables_for", "union"]
 
-TABLES = (ENGLISH, CHINESE, GERMAN, SPANISH, JAPANESE)
+LANGUAGES = {"english": True, "german": True, "spanish": True, "chinese": False, "japanese": False}
+"""The files, and whether the language puts spaces between words."""
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LATIN = re.compile(r"[a-zà-ÿ']+")
 _SMALL_WORDS = {
-    "en": frozenset("the to is of and a it we you this that for in i be on not with are have".split()),
-    "de": frozenset("der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte so dir".split()),
-    "es": frozenset("el la los las que de y es en no por para con una un se lo está nos del al como".split()),
+    "english": frozenset("the to is of and a it we you this that for in i be on not with are have".split()),
+    "german": frozenset("der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte so dir".split()),
+    "spanish": frozenset("el la los las que de y es en no por para con una un se lo está nos del al como".split()),
 }
-_LATIN_TABLES = {"en": ENGLISH, "de": GERMAN, "es": SPANISH}
+_SAMPLE = 4_000
+"""So many characters of a turn decide its language."""
+
+
+@cache
+def language(name: str) -> Table:
+    """The compiled cues of a language."""
+    text = resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    return table(name, text, spaced=LANGUAGES[name])
 
 
 def tables_for(text: str) -> tuple[Table, ...]:
-    """The languages in which to read a turn (or a sentence)."""
-    tables: list[Table] = []
+    """The languages in which to read a turn or a sentence."""
+    names = []
     if _HAN.search(text) or _KANA.search(text):
-        tables.append(JAPANESE if _KANA.search(text) else CHINESE)
-    words = _LATIN.findall(text[:4000].lower())
-    if words:
-        counts = {name: sum(word in small for word in words) for name, small in _SMALL_WORDS.items()}
-        tables.append(_LATIN_TABLES[max(counts, key=lambda name: counts[name])])
-    return tuple(tables) or (ENGLISH,)
+        names.append("japanese" if _KANA.search(text) else "chinese")
+    words = _LATIN.findall(text[:_SAMPLE].lower())
+    counts = {name: sum(word in small for word in words) for name, small in _SMALL_WORDS.items()}
+    if words or not names:
+        names.append(max(counts, key=lambda name: counts[name]))
+    return tuple(language(name) for name in names)
 
 
-def found(text: str, tables: tuple[Table, ...]) -> frozenset[Cue]:
+def found(text: str, tables: Iterable[Table]) -> frozenset[Cue]:
     """The cues of a sentence in these languages."""
-    return frozenset().union(*(table.found(text) for table in tables))
+    return union(table.found(text) for table in tables)
+
+
+def union(cues: Iterable[frozenset[Cue]]) -> frozenset[Cue]:
+    """All of these cues."""
+    return frozenset().union(*cues)

@@ -1,15 +1,15 @@
-"""Phrases, one a line, become one compiled pattern for each cue.
+"""The phrases of one language become one compiled pattern for each cue.
 
-How a phrase is written:
+A language is a text file beside this module: `[cue]` opens a section, a `|` or a new line separates phrases, a line
+that starts with `# ` is a note. A phrase is written so:
 
     from now on        these words, whole words only (in Chinese and Japanese: these characters)
     ^use               only at the start of the sentence or of a clause
     ^^why              only at the start of the sentence; fillers may stand before it ("ok so why")
-    ^^ignore$          only when nothing follows in the sentence
+    ignore$            only when nothing follows in the sentence
     keep … like that   up to forty characters may stand at the …
-    root cause#        a note for readers may follow a `#`
 
-Matching ignores case. Nothing else is special, so a phrase can never make matching slow.
+Matching ignores case. Nothing else is special, so that no phrase can make matching slow.
 """
 
 from __future__ import annotations
@@ -23,65 +23,75 @@ GAP = 40
 
 
 class Cue(StrEnum):
-    """What a phrase tells about the sentence it stands in."""
+    """What a phrase, or the shape of a sentence, tells about it."""
 
-    STANDING = "standing"  # the sentence names itself a rule: from now on, by default
-    CASE = "case"  # for which cases a rule holds: when you, if it is, 遇到
-    ELSEWHERE = "elsewhere"  # to be written down, but in the repository rather than in memory
-    DURABLE = "durable"  # words of lasting validity that also stand in plain descriptions: always, never
+    # rules and wishes about work
+    STANDING = "standing"  # the sentence calls itself a rule: from now on, by default
+    CASE = "case"  # the cases for which a rule holds: when you …, if a …
+    DURABLE = "durable"  # lasting validity, in rules as in plain descriptions: always, never
     DIRECTIVE = "directive"  # it tells the agent what to do
+    PROHIBIT = "prohibit"  # and what not to do
     REASON = "reason"  # it gives a reason
+    CONNECTIVE = "connective"  # stands between a rule and its reason
     APPROVAL = "approval"  # it agrees with what was just done
     CONTINUE = "continue"  # go on like that
     CORRECTION = "correction"  # it refuses what was just done
-    ROLE = "role"  # who the person is, what they know
-    PREFERENCE = "preference"  # what the person likes or cannot use
-    PREFERS = "prefers"  # the plainest words of preference
-    PEOPLE = "people"  # it is said what it does to people
-    FIRST = "first"  # I, we, our
+    PRACTICE = "practice"  # how a group works
     TEAM = "team"  # a group speaks
-    DECISION = "decision"  # something was settled
-    DECIDED = "decided"  # the sentence says itself that something was settled
-    COMMITMENT = "commitment"  # the things that have dates: launch, freeze, audit
+    # the person
+    ROLE = "role"  # who they are, what they know
+    PREFERENCE = "preference"  # what they like or cannot use
+    PREFERS = "prefers"  # the plainest words for it
+    FIRST = "first"  # I, we, our
+    # the project
+    DECISION = "decision"  # something may have been settled
+    DECIDED = "decided"  # something was settled, in so many words
+    COMMITMENT = "commitment"  # what has a date: launch, freeze, audit
     INCIDENT = "incident"  # something broke
-    PLACE = "place"  # lives in, is documented at
-    OUTSIDE = "outside"  # nouns of outside systems: wiki, dashboard, channel
-    OWNER = "owner"  # who is asked about it
+    ORGANISATION = "organisation"  # customers, contracts, teams: what no repository shows
+    PEOPLE = "people"  # whom it concerns
     CHANGE = "change"  # an earlier value no longer holds
+    PAST = "past"  # it happened already
+    # where things are
+    PLACE = "place"  # lives in, is documented at
+    OUTSIDE = "outside"  # outside systems: wiki, dashboard, channel
+    OWNER = "owner"  # who is asked about it
+    # remembering and forgetting
     REMEMBER = "remember"  # the explicit wish
+    INDEFINITE = "indefinite"  # "remember something": what it is comes next
+    BACK = "back"  # a wish about the sentence before it: save that
+    ELSEWHERE = "elsewhere"  # to be written down, but in the repository
     FORGET = "forget"  # the explicit wish
-    NOTE = "note"  # words for a stored memory, beside a forget word
     EXPLICIT = "explicit"  # a forget word that needs no word for memories beside it
+    NOTE = "note"  # a word for stored memories
+    POINTS = "points"  # that one, there
+    OLD = "old"  # tells an old thing from a new one
+    NEW = "new"
+    # what speaks against
     RETRACT = "retract"  # takes back what was said before
+    ALL = "all"  # more than one thing is taken back
     LIMITED = "limited"  # only for this task, or only for now
     HYPOTHETICAL = "hypothetical"  # it is not so
     HEDGE = "hedge"  # it may not be so
     SARCASM = "sarcasm"  # it is not meant
     QUOTED = "quoted"  # somebody else says so
-    PASTE = "paste"  # what follows the colon was copied from elsewhere
+    KNOWN = "known"  # the person says that it is known already
     QUESTION = "question"  # it asks
     TASK = "task"  # it orders one piece of work
-    FILLER = "filler"  # an opening without meaning, dropped from titles
-    PAST = "past"  # it happened already
-    OLD = "old"  # tells an old thing from a new one
-    NEW = "new"
-    BACK = "back"  # a wish that points at the sentence before it: save that
-    PRACTICE = "practice"  # how a group works
+    MACHINERY = "machinery"  # errors, tests, branches: what the task at hand is made of
+    # for reading the text
+    PASTE = "paste"  # before a colon: what follows was copied from elsewhere
+    FILLER = "filler"  # an opening without meaning
     SECRET = "secret"  # noqa: S105  words beside which a value is probably a secret
-    KNOWN = "known"  # the person says that it is known already
-    POINTS = "points"  # that one, this one
-    INDEFINITE = "indefinite"  # "remember something": what it is comes next
-    CONNECTIVE = "connective"  # stands between a rule and its reason
-    DUE = "due"  # found by shape: by, until, before a date
-    ALL = "all"  # a retraction or a forgetting of more than one thing
-    URL = "url"  # found by shape, in every language: an address
-    DATED = "dated"  # found by shape: a day or a period
-    RECURRING = "recurring"  # found by shape: every second Tuesday, 每周三
-    AHEAD = "ahead"  # found by shape: a day at least two days away
-    LONG = "long"  # found by shape: a long sentence
-    CODE = "code"  # found by shape: file names, quoted code
-    STATEMENT = "statement"  # found by shape: a sentence of some length that neither asks nor orders
-    NAMED = "named"  # found by shape: a proper name or a code name
+    # found by shape, in every language (shapes.py)
+    URL = "url"  # an address
+    NAMED = "named"  # a proper name or a code name
+    DATED = "dated"  # a day or a period
+    AHEAD = "ahead"  # one at least two days away
+    DUE = "due"  # by, until, before it
+    RECURRING = "recurring"  # every second Tuesday
+    STATEMENT = "statement"  # a sentence of some length that neither asks nor orders
+    LONG = "long"  # a long one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,20 +106,29 @@ class Table:
         return frozenset(cue for cue, pattern in self.patterns.items() if pattern.search(text))
 
 
-def table(language: str, phrases: Mapping[Cue, str], *, spaced: bool = True) -> Table:
-    """Compile the phrases of a language; `spaced` = words are separated by spaces."""
-    fillers = "|".join(_phrase(filler, spaced=spaced) for filler in lines(phrases.get(Cue.FILLER, "")))
+def table(language: str, text: str, *, spaced: bool) -> Table:
+    """Compile the text file of a language; `spaced` = words are separated by spaces."""
+    phrases = sections(text)
+    fillers = "|".join(_phrase(filler, spaced=spaced) for filler in phrases.get(Cue.FILLER, []))
     opening = rf"\A\W{{0,3}}(?:(?:{fillers})\W{{1,4}}){{0,3}}" if fillers else r"\A\W{0,3}"
-    return Table(
-        language=language,
-        patterns={cue: _pattern(lines(text), opening, spaced=spaced) for cue, text in phrases.items()},
-    )
+    patterns = {cue: _pattern(found, opening, spaced=spaced) for cue, found in phrases.items()}
+    return Table(language=language, patterns=patterns)
 
 
-def lines(text: str) -> list[str]:
-    """The phrases of one block, notes removed, longest first so that the longest one matches."""
-    phrases = [line.split("#", 1)[0].strip() for line in text.splitlines()]
-    return sorted(filter(None, phrases), key=len, reverse=True)
+def sections(text: str) -> dict[Cue, list[str]]:
+    """The phrases of each section, longest first so that the longest one matches.
+
+    Raises:
+        ValueError: a section is not named after a cue.
+    """
+    phrases: dict[Cue, list[str]] = {}
+    cue: Cue | None = None
+    for line in text.splitlines():
+        if line.startswith("[") and line.endswith("]"):
+            cue = Cue(line[1:-1])
+        elif cue and line.strip() and not line.startswith("# "):
+            phrases.setdefault(cue, []).extend(part.strip() for part in line.split("|") if part.strip())
+    return {cue: sorted(found, key=len, reverse=True) for cue, found in phrases.items()}
 
 
 _CLAUSE = r"(?:\A|[,;:.!?()\n，；：。！？（、—–]\s*|\s[-–—]\s)"
