@@ -8,15 +8,18 @@ found, 4 conflict, 5 a secret was found, 130 interrupted.
 from __future__ import annotations
 
 import importlib
+import io
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from memdir import __version__
-from memdir.cli.output import fail
-from memdir.errors import MemdirError
+from memdir.cli.output import complain, fail
+from memdir.errors import MemdirError, UsageError
 
 COMMANDS = {
     "chat": "memdir.cli.chat:chat",
@@ -54,36 +57,80 @@ class LazyGroup(click.Group):
 @click.option(
     "-C",
     "--directory",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
     help="Work as if started in this folder.",
 )
 @click.option("--layout", type=click.Choice(["memdir", "claude"]), help="Whose folder layout to use.")
-@click.option("--model", help="The model for the conversation, as provider:name.")
-@click.option("--bare", is_flag=True, help="Leave memory off, unless the environment forces it on.")
+@click.option("--model", metavar="PROVIDER:NAME", help="The model that converses and extracts.")
+@click.option("--bare", is_flag=True, help="Leave memory off, unless MEMDIR_DISABLE=0 forces it on.")
 @click.pass_context
 def cli(
     ctx: click.Context, directory: Path | None, layout: str | None, model: str | None, bare: bool
 ) -> None:
     """Long-term memory for coding agents, as Markdown files that you can read, change and undo."""
     overrides: dict[str, Any] = {"layout": layout, "model": model, "bare": bare or None}
-    ctx.obj = (directory or Path.cwd(), {key: value for key, value in overrides.items() if value is not None})
+    ctx.obj = (
+        directory or _working_folder(),
+        {key: value for key, value in overrides.items() if value is not None},
+    )
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in (words[: words.index("--")] if "--" in words else words)
+    _write_anything()
     try:
         code = cli.main(args=words, prog_name="memdir", standalone_mode=False)
+        sys.stdout.flush()  # a reader who is gone is noticed here, where it does no harm
     except MemdirError as error:
-        sys.exit(fail(error, as_json="--json" in words))
+        sys.exit(fail(error, as_json=as_json))
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        sys.exit(_misused(error, as_json=as_json))
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        complain("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough. Nothing more may be written, not even at exit.
-        sys.stdout = None
+        _stop_writing()
         sys.exit(0)
+    except OSError as error:
+        sys.exit(fail(_refused(error), as_json=as_json))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError(
+            "the folder you are in is no longer there", hint="go to another one, or name one with -C"
+        ) from error
+
+
+def _misused(error: click.ClickException, *, as_json: bool) -> int:
+    """Report what click found wrong with the words of the command line."""
+    if not as_json:
+        error.show()
+        return error.exit_code
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "memdir"
+    return fail(UsageError(error.format_message(), hint=f"`{path} --help` says what there is"), as_json=True)
+
+
+def _refused(error: OSError) -> MemdirError:
+    """What the operating system would not do, as a sentence."""
+    where = f"{error.filename}: " if error.filename else ""
+    return MemdirError(f"{where}{error.strerror or type(error).__name__}")
+
+
+def _write_anything() -> None:
+    """No file name and no letter that the terminal can't show may end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop_writing() -> None:
+    """The reader (`head`, a pager) has seen enough. Nothing more may be written, not even at exit."""
+    with suppress(OSError):
+        sys.stdout.close()
+    sys.stdout = io.StringIO()

@@ -5,31 +5,41 @@ from __future__ import annotations
 import shlex
 import sys
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from memdir import app
-from memdir.cli.editor import edit_memory
-from memdir.cli.output import change_as_json, columns, emit_json, json_option, talk
-from memdir.errors import UsageError
-from memdir.memory import manifest, topic
+from memdir.cli.opening import open_project, warn
+from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.errors import NotFound, UsageError
+from memdir.memory import entrypoint, manifest, topic
 from memdir.memory.scan import Header
+from memdir.memory.store import MemoryDir, Stored
+from memdir.memory.trash import Trashed
+
+if TYPE_CHECKING:
+    from memdir.extract.saved import Change
+
+SHOWN_TO_A_MODEL = 4_096
+"""Bytes of a memory that a conversation is given (R6)."""
 
 
-@click.command("list")
+@click.command("list", short_help="List the memories, newest first.")
 @click.option("--type", "kind", type=click.Choice(topic.TYPES), help="Only memories of this type.")
 @json_option
 @click.pass_obj
 def list_(opened: app.Opening, kind: str | None, as_json: bool) -> None:
     """List the memories of this project, newest first."""
-    project = app.open_project(*opened)
+    project = open_project(opened)
     memory = project.require_memory()
     headers = [header for header in memory.list() if kind is None or header.type == kind]
     if as_json:
         emit_json(directory=str(memory.directory), memories=[_as_json(header) for header in headers])
         return
     if not headers:
-        talk(f"no memories in {memory.directory}")
+        talk(f"no memories{f' of type {kind}' if kind else ''} in {memory.directory}")
         return
     now = project.now()
     click.echo(columns(_row(header, now) for header in headers))
@@ -49,37 +59,42 @@ def _as_json(header: Header) -> dict[str, object]:
 def _row(header: Header, now: datetime) -> tuple[str, ...]:
     age = manifest.age_in_words(manifest.age_in_days(header.mtime, now))
     what = manifest.harmless(header.description or header.name)
-    return (header.type or "-", age, header.path, what)
+    return (header.type or "-", age, manifest.harmless(header.path), what)
 
 
-@click.command()
+@click.command(short_help="Print one memory.")
 @click.argument("name")
 @json_option
 @click.pass_obj
 def show(opened: app.Opening, name: str, as_json: bool) -> None:
     """Print one memory: NAME is its file or its name, or MEMORY.md for the index."""
-    project = app.open_project(*opened)
+    project = open_project(opened)
     stored = project.require_memory().read(project.find(name))
     if as_json:
-        parsed = stored.topic or topic.parse(stored.data, filename=stored.file)
-        emit_json(
-            path=stored.file,
-            name=parsed.name,
-            description=parsed.description,
-            type=parsed.type,
-            body=parsed.body,
-            problems=[str(problem) for problem in parsed.problems],
-        )
-        return
-    sys.stdout.buffer.write(stored.data)
+        emit_json(path=stored.file, **_contents(stored))
+    else:
+        click.echo(stored.data, nl=False)
 
 
-@click.command()
+def _contents(stored: Stored) -> dict[str, object]:
+    parsed = stored.topic or topic.parse(stored.data, filename=stored.file)
+    return {
+        "name": parsed.name,
+        "description": parsed.description,
+        "type": parsed.type,
+        "body": parsed.body,
+        "problems": [str(problem) for problem in parsed.problems],
+    }
+
+
+@click.command(short_help="Change one memory in your editor.")
 @click.argument("name")
 @click.pass_obj
 def edit(opened: app.Opening, name: str) -> None:
-    """Open one memory in $VISUAL or $EDITOR, and save it when the editor ends."""
-    written = edit_memory(app.open_project(*opened), name)
+    """Open one memory (or MEMORY.md) in $VISUAL or $EDITOR, and save it when the editor ends."""
+    from memdir.cli.editor import edit_memory
+
+    written = edit_memory(open_project(opened), name)
     if written is None:
         talk("nothing changed")
         return
@@ -88,29 +103,41 @@ def edit(opened: app.Opening, name: str) -> None:
         talk(f"warning: {written.warning}")
 
 
-@click.command()
+@click.command(short_help="Remember something.")
 @click.argument("text", nargs=-1)
 @click.option("--type", "kind", type=click.Choice(topic.TYPES), help="What kind of memory it is.")
 @json_option
 @click.pass_obj
 def remember(opened: app.Opening, text: tuple[str, ...], kind: str | None, as_json: bool) -> None:
-    """Remember TEXT (or standard input, when there is none)."""
+    """Remember TEXT (or standard input, when there is none).
+
+    A memory that is about the same thing is brought up to date. Put `--` before a TEXT that begins with a
+    dash.
+    """
+    project = open_project(opened)
+    project.require_memory()
     words = " ".join(text).strip() if text else _standard_input()
     if not words:
         raise UsageError(
             "nothing to remember", hint='say what, as in: memdir remember "we deploy on Tuesdays"'
         )
-    project = app.open_project(*opened)
+    warn(project)
     saved = project.remember(words, kind=kind)
     if saved.refused:
         raise saved.refused[0]
     if as_json:
         emit_json(files=[change_as_json(change) for change in saved.changes])
-        return
-    for change in saved.changes:
+    for change in saved.changes if not as_json else ():
         talk(f"{change.action} {change.file}")
-    if not saved.changes:
+    if not saved.changes and not as_json:
         talk("nothing changed: that is remembered already")
+    if len(words.encode("utf-8", "replace")) > SHOWN_TO_A_MODEL:
+        talk(f"note: that is long; a conversation is given the first {SHOWN_TO_A_MODEL:,} bytes of a memory")
+
+
+def change_as_json(change: Change) -> dict[str, str | None]:
+    """A memory file that was written, as `--json` prints it."""
+    return {"path": change.file, "action": change.action, "type": change.type}
 
 
 def _standard_input() -> str:
@@ -119,39 +146,74 @@ def _standard_input() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace").strip()
 
 
-@click.command()
+@click.command(short_help="Forget one memory; it waits in the trash.")
 @click.argument("name")
 @json_option
 @click.pass_obj
 def forget(opened: app.Opening, name: str, as_json: bool) -> None:
     """Forget one memory: it moves to the trash, from where `restore` brings it back."""
-    project = app.open_project(*opened)
-    trashed = project.require_memory().delete(project.find(name), now=project.now())
+    project = open_project(opened)
+    file = project.find(name)
+    if file == entrypoint.NAME:
+        raise UsageError(
+            f"{entrypoint.NAME} is the index, not a memory", hint="`memdir list` shows what can be forgotten"
+        )
+    trashed = project.require_memory().delete(file, now=project.now())
     if as_json:
         emit_json(forgotten=trashed.file)
         return
     talk(f"forgot {trashed.file}; `memdir restore {shlex.quote(trashed.file)}` brings it back")
 
 
-@click.command()
+@click.command(short_help="Bring a forgotten memory back.")
 @click.argument("name", required=False)
 @json_option
 @click.pass_obj
 def restore(opened: app.Opening, name: str | None, as_json: bool) -> None:
-    """Bring a forgotten memory back; without NAME, list what is in the trash."""
-    project = app.open_project(*opened)
-    memory = project.require_memory()
-    if name is not None:
-        written = memory.restore(name)
-        if as_json:
-            emit_json(restored=written.file)
-        else:
-            talk(f"restored {written.file}")
+    """Bring a forgotten memory back; without NAME, list what is in the trash, the latest first."""
+    memory = open_project(opened).require_memory()
+    if name is None:
+        _list_trash(memory.trashed(), as_json=as_json)
         return
-    trashed = memory.trashed()
+    found = _in_trash(memory, name)
+    written = memory.restore(found.file, id=found.id)
+    if as_json:
+        emit_json(restored=written.file)
+    else:
+        talk(f"restored {written.file}")
+
+
+def _list_trash(trashed: list[Trashed], *, as_json: bool) -> None:
     if as_json:
         emit_json(trash=[{"path": item.file, "forgotten": item.deleted} for item in trashed])
     elif trashed:
-        click.echo(columns((item.deleted, item.file) for item in trashed))
+        rows = ((_local(item.deleted), manifest.harmless(item.file)) for item in trashed)
+        click.echo(columns(rows))
     else:
         talk("the trash is empty")
+
+
+def _in_trash(memory: MemoryDir, name: str) -> Trashed:
+    """The entry that a person means by a file, with or without `.md`, or by a memory's name.
+
+    Raises:
+        NotFound: there is none.
+    """
+    wanted, trashed = name.casefold(), memory.trashed()
+    for item in trashed:
+        file = Path(item.file)
+        if name == item.file or wanted in {item.file.casefold(), file.with_suffix("").as_posix().casefold()}:
+            return item
+    for item in trashed:
+        _, data = memory.trash.get(item.file, item.id)
+        if wanted == topic.parse(data, filename=item.file).name.casefold():
+            return item
+    raise NotFound(f"there is no {name!r} in the trash", hint="`memdir restore` alone lists what is there")
+
+
+def _local(instant: str) -> str:
+    """A stored moment, to the minute, in the person's time zone."""
+    try:
+        return f"{datetime.fromisoformat(instant).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return instant

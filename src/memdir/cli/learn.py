@@ -2,101 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TypeAlias
 
 import click
 
 from memdir import app
-from memdir.cli.output import change_as_json, emit_json, json_option, talk
-from memdir.errors import MemdirError, UsageError
+from memdir.cli.opening import open_project
+from memdir.cli.output import emit_json, error_as_json, fail, json_option, talk
+from memdir.errors import (
+    KeyMissing,
+    KeyRefused,
+    MemdirError,
+    ModelNotConfigured,
+    ModelOverloaded,
+    ModelUnreachable,
+    NotFound,
+    UsageError,
+)
 from memdir.extract import foreign
 from memdir.extract.foreign import Talk
-from memdir.extract.saved import Saved
+from memdir.extract.saved import Change, Saved
 from memdir.paths import canonical_root
 
-Outcome: TypeAlias = tuple[Talk, app.Project, Saved]
+HOPELESS = (KeyMissing, KeyRefused, ModelNotConfigured, ModelOverloaded, ModelUnreachable)
+"""What would befall each file after this one as well."""
+
+Advance: TypeAlias = Callable[[str], None]
 
 
-@click.command()
+@click.command(short_help="Learn from transcripts of earlier conversations.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--project",
     "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Whose memory it goes to; otherwise the folder that each transcript names.",
+    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+    help="Whose memory it goes to; otherwise the folder that each record names.",
 )
 @json_option
 @click.pass_obj
-def learn(opened: app.Opening, files: tuple[Path, ...], folder: Path | None, as_json: bool) -> None:
+def learn(opened: app.Opening, files: tuple[Path, ...], folder: Path | None, as_json: bool) -> int:
     """Save what is worth keeping from transcripts: memdir's own and Claude Code's (.jsonl).
 
     FILES are transcripts, or folders of them. What was learned once is not learned again.
     """
-    import anyio
-
     transcripts = [found for file in files for found in (foreign.find(file) if file.is_dir() else [file])]
-    outcomes: list[Outcome] = []
-    failures: list[tuple[Path, MemdirError]] = []
+    if not transcripts:
+        raise NotFound(f"there is no .jsonl file in {files[0]}", hint="name transcripts, or a folder of them")
+    run = _Run(opened=opened, folder=folder)
+    interrupted = False
     with _progress(len(transcripts), quiet=as_json) as advance:
+        try:
+            run.learn(transcripts, advance)
+        except KeyboardInterrupt:
+            interrupted = True
+    run.print_json() if as_json else run.print()
+    if interrupted:
+        raise click.Abort
+    return run.exit_code(of=len(transcripts))
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """What came of the files so far."""
+
+    opened: app.Opening
+    folder: Path | None
+    changes: dict[Path, Change] = field(default_factory=dict)
+    failures: list[tuple[Path, MemdirError]] = field(default_factory=list)
+    empty: list[tuple[Path, MemdirError]] = field(default_factory=list)
+    refused: list[MemdirError] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    def learn(self, transcripts: Sequence[Path], advance: Advance) -> None:
+        """Take one file after the other; what is wrong with one is kept for the end."""
+        import anyio
+
         for file in transcripts:
             try:
-                outcomes += anyio.run(_learn_file, opened, file, folder)
+                anyio.run(self._learn_file, file)
+            except NotFound as error:
+                self.empty.append((file, error))
+            except HOPELESS as error:
+                self.failures.append((file, error))
+                return
             except MemdirError as error:
-                failures.append((file, error))
+                self.failures.append((file, error))
+            except OSError as error:
+                self.failures.append((file, MemdirError(f"can't be read: {error.strerror}")))
             advance(file.name)
-    _report(outcomes, failures, as_json=as_json)
-    if failures and len(failures) == len(transcripts):
-        raise failures[0][1]
+
+    async def _learn_file(self, file: Path) -> None:
+        """Learn from one file; it may hold talks about several projects."""
+        for part in foreign.read(file, project=canonical_root):
+            project = open_project(self.opened, folder=self.folder or _folder_of(part))
+            memory = project.require_memory().directory
+            async with app.running(project) as runtime:
+                saved = await runtime.learn(part)
+            self._take(saved, memory)
+            self.warnings |= dict.fromkeys(project.warnings)
+            if saved.changes and part.cwd and self.folder is None and not part.cwd.is_dir():
+                self.warnings[f"{part.cwd} is not there any more; its memories are in {memory}"] = None
+
+    def _take(self, saved: Saved, memory: Path) -> None:
+        """Add up what was done to each file, as it is at the end."""
+        for change in saved.changes:
+            place = memory / change.file
+            before = self.changes.pop(place, None)
+            if before is None:
+                self.changes[place] = change
+            elif (before.action, change.action) == ("deleted", "created"):
+                self.changes[place] = Change(file=change.file, action="updated", type=change.type)
+            elif before.action != "created":
+                self.changes[place] = change
+            elif change.action != "deleted":  # made here and taken back: as it was
+                self.changes[place] = Change(file=change.file, action="created", type=change.type)
+        self.refused += saved.refused
+
+    # -- telling ---------------------------------------------------------------------------------------------
+
+    def exit_code(self, *, of: int) -> int:
+        """A file without a conversation is no failure, as long as there are others."""
+        if self.failures:
+            return self.failures[0][1].exit_code
+        return self.empty[0][1].exit_code if len(self.empty) == of else 0
+
+    def print(self) -> None:
+        """A line for each memory file on stdout; the rest is talk."""
+        for place, change in self.changes.items():
+            click.echo(f"{change.action} {place}")
+        self._talk()
+        if not self.changes and not self.failures and not self.empty:
+            talk("nothing new to keep")
+
+    def print_json(self) -> None:
+        """One object. Paths are absolute, since one run may write into several projects' memory."""
+        wrong = self.failures or self.empty
+        emit_json(
+            files=[
+                {"path": str(place), "action": change.action, "type": change.type}
+                for place, change in self.changes.items()
+            ],
+            refused=[str(error) for error in self.refused],
+            failures=[{"path": str(file), **error_as_json(error)} for file, error in wrong],
+        )
+        self._talk()
+
+    def _talk(self) -> None:
+        for warning in (*self.warnings, *map(str, self.refused)):
+            talk(f"warning: {warning}")
+        if self.empty:
+            names = ", ".join(file.name for file, _ in self.empty[:3])
+            more = f" and {len(self.empty) - 3} more" if len(self.empty) > 3 else ""
+            talk(f"no conversation in {names}{more}")
+        told = set()
+        for file, error in self.failures:
+            if str(error) not in told:
+                fail(_named(error, file), as_json=False)
+            told.add(str(error))
+        if len(self.failures) > len(told):
+            talk(f"(the same for {len(self.failures) - len(told)} more files)")
 
 
-async def _learn_file(opened: app.Opening, file: Path, folder: Path | None) -> list[Outcome]:
-    """Learn from one file; it may hold talks about several projects."""
-    outcomes: list[Outcome] = []
-    for talk_ in foreign.read(file, project=canonical_root):
-        where = folder or talk_.cwd
-        if where is None:
-            raise UsageError(
-                f"{file.name} does not say in which folder it took place",
-                hint="name the project with --project DIR",
-            )
-        project = app.open_project(where, opened[1])
-        project.require_memory()
-        async with app.running(project) as runtime:
-            outcomes.append((talk_, project, await runtime.learn(talk_)))
-    return outcomes
+def _folder_of(part: Talk) -> Path:
+    """The folder in which a talk took place; it need not be there any more.
+
+    Raises:
+        UsageError: the records don't say, or name one of another machine.
+    """
+    cure = "name the project with --project DIR"
+    if part.cwd is None:
+        raise UsageError("the records don't say in which folder this took place", hint=cure)
+    if not part.cwd.is_absolute() or "\0" in str(part.cwd):
+        kind = "another machine's" if PureWindowsPath(str(part.cwd)).is_absolute() else "no full"
+        raise UsageError(f"the records name {kind} folder, {str(part.cwd)[:200]!r}", hint=cure)
+    return part.cwd
 
 
-def _report(outcomes: list[Outcome], failures: list[tuple[Path, MemdirError]], *, as_json: bool) -> None:
-    changes: list[dict[str, Any]] = []
-    for _, project, saved in outcomes:
-        directory = project.require_memory().directory
-        changes += [
-            change_as_json(change) | {"path": str(directory / change.file)} for change in saved.changes
-        ]
-        for refused in saved.refused:
-            talk(f"warning: {refused}")
-    for file, error in failures:
-        talk(f"warning: {file.name}: {error}" + (f" ({error.hint})" if error.hint else ""))
-    if as_json:
-        emit_json(files=changes)
-        return
-    for change in changes:
-        click.echo(f"{change['action']} {change['path']}")
-    if not changes:
-        talk("nothing new to keep")
+def _named(error: MemdirError, file: Path) -> MemdirError:
+    return MemdirError(f"{PurePosixPath(file).name}: {error}", hint=error.hint)
 
 
 @contextmanager
-def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+def _progress(total: int, *, quiet: bool) -> Iterator[Advance]:
     """A progress bar on stderr, where somebody looks."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _name: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    console = Console(stderr=True)
     columns = (TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
-        yield lambda name: bar.update(task, advance=1, description=name)
+        yield lambda name: bar.update(task, advance=1, description=name.replace("[", r"\["))

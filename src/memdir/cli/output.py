@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
 from memdir.errors import MemdirError
-from memdir.extract.saved import Change
 
 VERSION = 1
 """Version of the JSON that `--json` prints. It grows by new keys; a changed meaning raises it."""
@@ -22,42 +24,84 @@ def emit_json(**fields: Any) -> None:
     click.echo(json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2))
 
 
-def talk(text: str) -> None:
+def talk(text: str, *, end: str = "\n") -> None:
     """Say something to the person, on stderr."""
-    click.echo(text, err=True)
+    click.echo(text + end, err=True, nl=False)
 
 
 def fail(error: MemdirError, *, as_json: bool) -> int:
     """Report an error and return the exit code. With `--json` the error is an object on stdout as well."""
     if as_json:
-        emit_json(error={"kind": type(error).__name__, "message": str(error), "hint": error.hint})
+        emit_json(error=error_as_json(error))
     complain(error)
     return error.exit_code
 
 
-def complain(error: BaseException) -> None:
+def complain(error: MemdirError | str) -> None:
     """An error, and what to do about it, on stderr."""
+    if isinstance(error, str):
+        talk(error)
+        return
     talk(f"error: {error}")
-    if isinstance(error, MemdirError) and error.hint:
+    if error.hint:
         talk(f"hint: {error.hint}")
 
 
-def change_as_json(change: Change) -> dict[str, str | None]:
-    """A memory file that was written, as `--json` prints it."""
-    return {"path": change.file, "action": change.action, "type": change.type}
+def error_as_json(error: MemdirError) -> dict[str, str | None]:
+    """An error, as `--json` prints it."""
+    return {"kind": type(error).__name__, "message": str(error), "hint": error.hint}
 
 
 def columns(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as aligned columns; the last one runs free. Wide characters count as two."""
-    from rich.cells import cell_len
-
+    """Rows as aligned columns; the last one runs free, but for the edge of a terminal."""
     table = [tuple(row) for row in rows]
     if not table:
         return ""
-    widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]) - 1)]
+    widths = [max(cells(row[column]) for row in table) for column in range(len(table[0]) - 1)]
+    edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
     def line(row: Sequence[str]) -> str:
-        cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)]
-        return "  ".join([*cells, row[-1]]).rstrip()
+        padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=False)]
+        whole = "  ".join([*padded, row[-1]]).rstrip()
+        return whole if edge is None else cut(whole, edge)
 
     return "\n".join(line(row) for row in table)
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes: wide characters count as two, marks as none."""
+    return sum(map(_cell, text))
+
+
+def cut(text: str, width: int) -> str:
+    """The text, cut to so many columns of a terminal."""
+    if cells(text) <= width:
+        return text
+    kept, taken = [], 1  # the mark of the cut takes one
+    for letter in text:
+        taken += _cell(letter)
+        if taken > width:
+            break
+        kept.append(letter)
+    return "".join(kept).rstrip() + "…"
+
+
+def visible(text: str) -> str:
+    """The text without what could steer a terminal: control characters as their codes, but for line ends."""
+    return "".join(
+        letter if letter in "\n\t" or not _steers(letter) else f"\\x{ord(letter):02x}" for letter in text
+    )
+
+
+def _steers(letter: str) -> bool:
+    return (
+        unicodedata.category(letter) == "Cc"
+        or "\u202a" <= letter <= "\u202e"
+        or "\u2066" <= letter <= "\u2069"
+    )
+
+
+def _cell(letter: str) -> int:
+    if unicodedata.combining(letter) or unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in {"W", "F"} else 1

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+
 import click
 
-from memdir import app
-from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir import app, errors
+from memdir.cli.opening import open_project
+from memdir.cli.output import columns, emit_json, error_as_json, fail, json_option, talk
+from memdir.errors import MemdirError
+from memdir.memory.manifest import harmless
 from memdir.recall.local import Verdict
 from memdir.recall.select import Selection
 
 
-@click.command()
+@click.command(short_help="Show which memories a prompt would get.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--explain", is_flag=True, help="Show what was considered, its score, and why it was left out.")
 @json_option
 @click.pass_obj
-def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: bool) -> None:
+def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: bool) -> int:
     """Show which memories a prompt would get; mostly none."""
     import anyio
 
-    project = app.open_project(*opened)
+    project = open_project(opened)
     project.require_memory()
     prompt = " ".join(query)
 
@@ -27,30 +32,45 @@ def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: 
         async with app.running(project) as runtime:
             return await runtime.recalled(prompt)
 
-    _print(anyio.run(choose), explain=explain, as_json=as_json)
-
-
-def _print(selection: Selection, *, explain: bool, as_json: bool) -> None:
+    selection = anyio.run(choose)
+    error = _failure(selection)
     if as_json:
-        considered = {"considered": [_as_json(one) for one in selection.verdicts]} if explain else {}
-        emit_json(files=list(selection.files), how=selection.how, error=selection.error, **considered)
-        return
-    if selection.error:
-        talk(f"recall failed ({selection.error}); a conversation would go on without memories")
-    elif not selection.files:
+        _print_json(selection, explain=explain, error=error)
+    elif error is None:
+        _print(selection, explain=explain)
+    return fail(error, as_json=False) if error else 0
+
+
+def _failure(selection: Selection) -> MemdirError | None:
+    """Why nobody could choose. A conversation goes on without memories then; who asks by hand is told."""
+    if selection.error is None:
+        return None
+    kind = getattr(errors, selection.error, MemdirError)
+    why = (inspect.getdoc(kind) or "").partition("\n")[0] if kind is not MemdirError else selection.error
+    return kind(f"recall failed: {why}", hint="a conversation would go on without memories")
+
+
+def _print(selection: Selection, *, explain: bool) -> None:
+    if not selection.files:
         talk("no memory bears on that")
-    if explain:
-        rows = [_row(verdict) for verdict in selection.verdicts]
-        click.echo(columns(rows) if rows else "")
-    else:
+    if explain and selection.verdicts:
+        click.echo(columns(_row(verdict) for verdict in selection.verdicts))
+    elif not explain:
         for file in selection.files:
-            click.echo(file)
+            click.echo(harmless(file))
+
+
+def _print_json(selection: Selection, *, explain: bool, error: MemdirError | None) -> None:
+    considered = {"considered": [_as_json(one) for one in selection.verdicts]} if explain else {}
+    failed = error_as_json(error) if error else None
+    emit_json(files=list(selection.files), how=selection.how, error=failed, **considered)
 
 
 def _row(verdict: Verdict) -> tuple[str, ...]:
     shared = ", ".join(list(verdict.words)[:6])
     mark = "+" if verdict.chosen else "-"
-    return (mark, f"{verdict.score:.2f}", verdict.file, f"{verdict.why}{f' ({shared})' if shared else ''}")
+    why = f"{verdict.why}{f' ({shared})' if shared else ''}"
+    return (mark, f"{verdict.score:.2f}", harmless(verdict.file), why)
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:

@@ -7,17 +7,19 @@ from typing import Any
 import click
 
 from memdir import app
+from memdir.cli.opening import open_project
 from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.errors import UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
 
 
-@click.command()
+@click.command(short_help="Print where the memory is.")
 @json_option
 @click.pass_obj
 def path(opened: app.Opening, as_json: bool) -> None:
     """Print the memory directory of this project."""
-    project = app.open_project(*opened)
+    project = open_project(opened)
     places = project.places
     if as_json:
         emit_json(
@@ -34,12 +36,12 @@ def path(opened: app.Opening, as_json: bool) -> None:
     click.echo(str(places.memory))
 
 
-@click.command()
+@click.command(short_help="Say whether memory is on, and what needs care.")
 @json_option
 @click.pass_obj
 def status(opened: app.Opening, as_json: bool) -> None:
     """Say whether memory is on, where it is, how full it is, and what needs care."""
-    project = app.open_project(*opened)
+    project = open_project(opened)
     facts = _facts(project)
     if as_json:
         emit_json(**facts)
@@ -51,6 +53,7 @@ def status(opened: app.Opening, as_json: bool) -> None:
 
 def _facts(project: app.Project) -> dict[str, Any]:
     places, settings = project.places, project.settings
+    chooser, wrong = _chooser(project)
     facts: dict[str, Any] = {
         "on": project.memory is not None,
         "reason": project.switch.reason if project.memory or not project.switch.on else "no safe place",
@@ -58,14 +61,22 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "source": places.memory_source,
         "layout": places.layout,
         "model": settings.model,
-        "recallModel": app.Models.of(settings).recall.name,
+        "recallModel": chooser,
         "extractModel": settings.extract.model or settings.model,
         "extract": settings.features.extract,
         "recall": settings.features.recall,
-        "warnings": list(project.warnings),
+        "warnings": [*project.warnings, *wrong],
         "problems": [],
     }
     return facts | (_contents(project.memory) if project.memory else {})
+
+
+def _chooser(project: app.Project) -> tuple[str | None, list[str]]:
+    """The model that chooses memories, and what is wrong with the models that the settings name."""
+    try:
+        return app.Models.of(project.settings).recall.name, []
+    except UsageError as error:
+        return None, [f"{error}: {error.hint}"]
 
 
 def _contents(memory: MemoryDir) -> dict[str, Any]:
@@ -98,6 +109,6 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *rows,
         ("model", facts["model"]),
-        ("recall", f"{switch('recall')}, by {facts['recallModel']}"),
+        ("recall", f"{switch('recall')}, by {facts['recallModel'] or 'no model that is known'}"),
         ("extraction", f"{switch('extract')}, by {facts['extractModel']}"),
     ]

@@ -1,33 +1,53 @@
-"""What the person asks to remember, in so many words -> a memory. Always honoured (H1).
+"""What the person asks to remember, in so many words -> one memory. Always honoured (H1).
 
-The rules of `extract.local` word it, find the memory that is to change, and know what is there already. Where
-they make nothing of it, the words themselves become a memory: the person decides what is worth keeping.
+The person has decided that it is worth keeping and how to say it: their words become the body as they stand,
+with relative dates made absolute. The rules of `extract.local` only say what kind of memory it is. What is there
+already is not doubled: a memory about the same thing gets the new words on top, and what it said before stays
+below them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import get_args
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, cast
 
-from memdir.errors import SecretFound
-from memdir.extract.local import Create, Evidence, Known, Proposal, Turn, propose
-from memdir.extract.local.compose import stem
-from memdir.extract.local.topics import repeats
-from memdir.extract.local.values import Kind
-from memdir.extract.rules import carry_out
-from memdir.extract.saved import Saved
+from memdir.errors import SecretFound, UsageError
+from memdir.extract.saved import Change, Saved
+from memdir.memory import entrypoint, topic
+from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import MemoryDir
+from memdir.memory.words import words
 from memdir.model.messages import person
 from memdir.secrets import scan
+
+if TYPE_CHECKING:
+    from memdir.extract.local import Known, Proposal
+    from memdir.extract.local.values import Kind
 
 PLAIN: Kind = "project"
 """The kind of a memory whose words suggest none."""
 
-LONGEST_TITLE = 60
+LONGEST = 100_000
+"""Characters; more is a file of its own, and no memory."""
+
+LONGEST_TITLE, LONGEST_DESCRIPTION = 60, 150
+"""Columns: a wide character counts as two."""
+
+ALIKE = 0.5
+"""So many of its words in the news: an older sentence is about the same, and is marked as said earlier."""
+
+_WISH = re.compile(
+    r"\s*(?:please\s+)?(?:remember|note|keep in mind)(?:\s+that\b|\s*[:,])\s*"
+    r"|\s*请?(?:你|帮我)?(?:记住|记下来|记下|记一下)\s*[：:，,]?\s*",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"^[\s>#*•·`~-]+(?=[^\s>#*•·`~-])|^\d{1,2}[.)]\s+")
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_EARLIER = ("Earlier: ", "之前：")
 
 
 def remember(text: str, *, memory: MemoryDir, kind: str | None, session: str | None, now: datetime) -> Saved:
@@ -37,30 +57,178 @@ def remember(text: str, *, memory: MemoryDir, kind: str | None, session: str | N
 
     Raises:
         SecretFound: the text holds a secret.
+        UsageError: there is nothing to remember, or far too much.
     """
-    if found := scan(text):
-        raise SecretFound(tuple(sorted({finding.rule for finding in found})), where="the text")
-    chosen = next((one for one in get_args(Kind) if one == kind), None)
-    asked = f"记住：{text}" if _HAN.search(text) else f"Remember: {text}"
+    from memdir.extract.rules import carry_out
+
+    said = _dated(_checked(_tidy(text)), now.date())
+    chosen = cast("Kind", kind) if kind in topic.TYPES else None
+    before: dict[str, Known] = {}
 
     def proposed(existing: Sequence[Known]) -> list[Proposal]:
-        made = propose([Turn(role="person", text=asked)], existing, today=now.date())
-        if not made and not any(repeats(text, known) for known in existing):
-            return [_in_so_many_words(text, chosen or PLAIN)]
-        return [replace(one, type=chosen) if chosen and isinstance(one, Create) else one for one in made]
+        before.update({known.file: known for known in existing})
+        return _proposed(said, existing, chosen=chosen, today=now.date())
 
-    said = [person(text, at=now)]
-    return carry_out(proposed, said=said, memory=memory, session=session or "", now=now)
+    messages = [person(said, at=now)]
+    saved = carry_out(proposed, said=messages, memory=memory, session=session or "", now=now)
+    updated = [change.file for change in saved.changes if change.action == "updated"]
+    if not saved.changes and not saved.refused and (same := _same(said, before.values())):
+        updated = [same.file] if chosen not in (None, same.type) else []
+    settled = [_settled(before[file], memory, kind=chosen, now=now) for file in updated]
+    created = [change for change in saved.changes if change.action != "updated"]
+    return Saved(changes=(*created, *settled), refused=saved.refused)
 
 
-def _in_so_many_words(text: str, kind: Kind) -> Create:
-    first = text.strip().splitlines()[0]
-    title = first if len(first) <= LONGEST_TITLE else first[: LONGEST_TITLE - 1].rstrip() + "…"
-    return Create(
-        type=kind,
-        title=title,
-        description=first,
-        body=text.strip(),
-        stem=stem(kind, title),
-        evidence=Evidence(turn=0, sentence=first),
-    )
+# -- the words -----------------------------------------------------------------------------------------------
+
+
+def _tidy(text: str) -> str:
+    """The words without "remember that", and without what no eye sees."""
+    lines = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+    seen = "".join(letter for letter in lines if letter in "\n\t" or not _unseen(letter)).strip()
+    wish = _WISH.match(seen)
+    return (seen[wish.end() :].strip() or seen) if wish else seen
+
+
+def _unseen(letter: str) -> bool:
+    """Control characters, and those that turn the order of letters around."""
+    return unicodedata.category(letter) == "Cc" or letter in _TURNS
+
+
+def _checked(text: str) -> str:
+    if not text:
+        raise UsageError("there is nothing to remember in that")
+    if found := scan(text):
+        raise SecretFound(tuple(sorted({finding.rule for finding in found})), where="the text")
+    if len(text) > LONGEST:
+        raise UsageError(
+            f"{len(text):,} characters are too many for a memory",
+            hint=f"keep them in a file and remember where it is; a memory has at most {LONGEST:,}",
+        )
+    return text
+
+
+def _dated(text: str, today: date) -> str:
+    """The words with dates instead of "tomorrow", which would be wrong tomorrow."""
+    from memdir.extract.local.dates import absolute
+
+    return "\n".join(absolute(line, today=today).text for line in text.split("\n"))
+
+
+def _headline(text: str, limit: int) -> str:
+    """The first line that says something, without marks of a list or heading."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = next((line for line in lines if re.search(r"\w", line)), lines[0])
+    return _cut(_MARKS.sub("", first), limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    limit = limit // 2 if _HAN.search(text) else limit
+    if len(text) <= limit:
+        return text.rstrip(" .。")
+    kept, _, _ = text[:limit].rpartition(" ")
+    return (kept if len(kept) > limit // 2 else text[: limit - 1]).rstrip(" ,;:，；：") + "…"
+
+
+# -- the memory ----------------------------------------------------------------------------------------------
+
+
+def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, today: date) -> list[Proposal]:
+    """A new memory, or what an old one becomes; nothing if it is known already."""
+    from memdir.extract.local import Create, Evidence, Update
+    from memdir.extract.local.compose import stem
+
+    if _same(said, existing):
+        return []
+    kind = chosen or _suggested(said, today)
+    title, about = _headline(said, LONGEST_TITLE), _headline(said, LONGEST_DESCRIPTION)
+    evidence = Evidence(turn=0, sentence=title)
+    if known := _about_the_same(said, existing, kind):
+        body, replaced = _on_top(said, known.body)
+        named_by_us = _folded(known.name) and _folded(known.description).startswith(_folded(known.name)[:20])
+        return [
+            Update(
+                file=known.file,
+                body=body,
+                name=title if replaced and named_by_us else None,
+                description=about if replaced else _cut(f"{known.description}; {about}", LONGEST_DESCRIPTION),
+                evidence=evidence,
+            )
+        ]
+    name = stem(kind, title)
+    return [
+        Create(
+            type=kind,
+            title=title,
+            description=about,
+            body=said,
+            stem=f"{kind}_note" if name == kind else name,
+            evidence=evidence,
+        )
+    ]
+
+
+def _suggested(said: str, today: date) -> Kind:
+    """The kind that the rules see in the words."""
+    from memdir.extract.local import Create, Turn, propose
+
+    asked = f"记住：{said}" if _HAN.search(said) else f"Remember: {said}"
+    made = propose([Turn(role="person", text=asked)], [], today=today)
+    return next((one.type for one in made if isinstance(one, Create)), PLAIN)
+
+
+def _about_the_same(said: str, existing: Sequence[Known], kind: Kind) -> Known | None:
+    """The memory that the news belongs to; of another kind only if it is very near."""
+    from memdir.extract.local.topics import nearest
+
+    like = [known for known in existing if known.type in (None, kind)]
+    found = nearest(said, like) or nearest(said, existing, least=ALIKE)
+    return found.known if found else None
+
+
+def _same(said: str, existing: Iterable[Known]) -> Known | None:
+    """The memory that says just this."""
+    wanted = _folded(said)
+    return next((known for known in existing if wanted in _folded(known.body)), None)
+
+
+def _folded(text: str) -> str:
+    """What is the same for a reader: letters, digits and signs, without case, spaces and ends of sentences."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\s.,;:!?。，；：！？]+", "", plain)
+
+
+def _on_top(said: str, old: str) -> tuple[str, bool]:
+    """The new words above the old lines, and whether they replace the old ones in all.
+
+    A line whose words are all in the news is left out; one about the same is marked as said earlier.
+    """
+    news, earlier = set(words(said)), _EARLIER[bool(_HAN.search(said))]
+    kept: list[str] = []
+    replaced = True
+    for line in old.strip().splitlines():
+        terms = set(words(line))
+        share = len(terms & news) / len(terms) if terms else 0.0
+        if share == 1.0 or (not line.strip() and not kept):
+            continue
+        if share >= ALIKE and line[:1] not in "-*#>|`" and not line.startswith(_EARLIER):
+            line = earlier + line
+        elif line.strip() and not line.startswith(_EARLIER):
+            replaced = False
+        kept.append(line)
+    return "\n\n".join(filter(None, [said, "\n".join(kept).rstrip()])), replaced
+
+
+def _settled(before: Known, memory: MemoryDir, *, kind: Kind | None, now: datetime) -> Change:
+    """Bring the type and the index line of an updated memory up to date; a line that somebody worded stays."""
+    stored = memory.read(before.file)
+    data = topic.edit(stored.data, {"type": kind}) if kind else stored.data
+    about = topic.parse(data, filename=before.file)
+    pointers = entrypoint.pointers(memory.index())
+    if any(one.file == before.file and one.title == before.name for one in pointers):
+        hook = _cut(about.description or about.name, LONGEST_DESCRIPTION - 30)
+        pointer = Pointer(title=about.name, file=before.file, hook=hook)
+        memory.save(before.file, data, pointer=pointer, expected=stored.digest, now=now, origin=None)
+    elif data != stored.data:
+        memory.write(before.file, data, expected=stored.digest, now=now, origin=None)
+    return Change(file=before.file, action="updated", type=about.type)

@@ -1,8 +1,8 @@
 """Sentences of a talk become candidates: what belongs together, of one kind, worth a memory on its own.
 
-A sentence that scores enough is a *seed*. Within its paragraph (or list item) seeds of one kind are one candidate, and
-the plain statements beside them come along: they hold the reason or the subject. Questions, orders, jokes, things
-meant only for now, and sentences with a secret stay out.
+A sentence that scores enough is a *seed*. Within its paragraph (or list item) seeds of one kind are one
+candidate, and the plain statements beside them come along: they hold the reason or the subject. Questions,
+orders, jokes, things meant only for now, and sentences with a secret stay out.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind
 from memdir.memory.words import words
 
+LEAST_WORDS = 3
+"""With fewer words a passage says nothing that is understood later."""
 NEIGHBOURS = 3
 """How many plain statements on either side of a seed come along."""
 
@@ -32,6 +34,7 @@ class Candidate:
     sentences: tuple[Sentence, ...]
     seeds: tuple[int, ...]
     wished: bool  # the person asked for it to be remembered
+    about: tuple[str, ...] = ()  # subject words of the turn it answers, where it needs them
     because: tuple[str, ...]
 
     @property
@@ -53,12 +56,25 @@ class Candidate:
         return frozenset().union(*(sentence.cues for sentence in self.sentences))
 
     @property
+    def points_back(self) -> bool:
+        """Does it approve of something it does not name itself?"""
+        return Cue.CONTINUE in self.cues or (Cue.POINTS in self.cues and self.own_words < LEAST_WORDS)
+
+    @property
+    def own_words(self) -> int:
+        """How many different words it brings."""
+        return len(set(words(self.text)))
+
+    @property
     def turn(self) -> int:
         return self.sentences[0].turn
 
 
 def candidates(sentences: Sequence[Sentence], *, announced: bool = False) -> list[Candidate]:
-    """All candidates of one turn, in order. `announced`: the turn before ended in "remember something for me"."""
+    """All candidates of one turn, in order.
+
+    `announced`: the turn before ended in "remember something for me".
+    """
     spoken = _carried(without_secrets(sentences))
     if announced and spoken:
         spoken[0] = replace(spoken[0], cues=spoken[0].cues | {Cue.REMEMBER})
@@ -77,13 +93,19 @@ def _union(cues: Iterable[frozenset[Cue]]) -> frozenset[Cue]:
 
 # ---------------------------------------------------------------------------------- what carries over
 
-_FROM_HEAD = frozenset({Cue.STANDING, Cue.REMEMBER, Cue.TEAM, Cue.LIMITED, Cue.HYPOTHETICAL, Cue.QUOTED, Cue.DECISION})
+_FROM_HEAD = frozenset(
+    {Cue.STANDING, Cue.REMEMBER, Cue.TEAM, Cue.LIMITED, Cue.HYPOTHETICAL, Cue.QUOTED, Cue.DECISION}
+)
 _FROM_OPENING = frozenset({Cue.CORRECTION})
 _TO_NEIGHBOURS = frozenset({Cue.REASON, Cue.CHANGE})
 
 
 def _carried(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Cues reach further than their sentence: a list's introduction, a turn's opening "no", a reason beside a rule."""
+    """Cues reach further than their sentence.
+
+    A list's introduction holds for its items, a turn's opening "no" for all of it, a reason for its
+    neighbours.
+    """
     opening = sentences[0].cues & _FROM_OPENING if sentences else frozenset()
     carried = []
     for at, sentence in enumerate(sentences):
@@ -91,7 +113,9 @@ def _carried(sentences: Sequence[Sentence]) -> list[Sentence]:
         after = sentences[at + 1] if at + 1 < len(sentences) else None
         before = sentences[at - 1] if at else None
         if after and after.block == sentence.block:
-            cues |= after.cues & (_TO_NEIGHBOURS | ({Cue.REMEMBER, Cue.STANDING} if Cue.BACK in after.cues else set()))
+            cues |= after.cues & (
+                _TO_NEIGHBOURS | ({Cue.REMEMBER, Cue.STANDING} if Cue.BACK in after.cues else set())
+            )
         if before and before.block == sentence.block:
             cues |= before.cues & (_TO_NEIGHBOURS | ({Cue.REMEMBER} if _announces(before) else set()))
         if sentence.cues & {Cue.QUESTION, Cue.RETRACT} and Cue.REMEMBER not in sentence.cues:
@@ -101,7 +125,7 @@ def _carried(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _announces(sentence: Sentence) -> bool:
-    """"One thing to remember:" says nothing itself; what follows is meant."""
+    """ "One thing to remember:" says nothing itself; what follows is meant."""
     if Cue.INDEFINITE in sentence.cues:
         return True
     empty = sentence.text.endswith((":", "：")) or len(set(words(sentence.text))) < 2
@@ -141,7 +165,9 @@ def part(candidate: Candidate, places: Sequence[int]) -> Candidate:
 # ---------------------------------------------------------------------------------- grouping
 
 _Judged = tuple[Sentence, Verdict]
-_LEFT_OUT = frozenset({Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.TASK, Cue.FORGET})
+_LEFT_OUT = frozenset(
+    {Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.TASK, Cue.FORGET}
+)
 
 
 def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
@@ -164,9 +190,11 @@ def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
 
 
 def _points_at(judged: _Judged, before: _Judged) -> bool:
-    """"Look there first": a weaker sentence about the place just named."""
+    """ "Look there first": a weaker sentence about the place just named."""
     sentence, verdict = judged
-    return Cue.POINTS in sentence.cues and Cue.REMEMBER not in sentence.cues and verdict.score <= before[1].score
+    return (
+        Cue.POINTS in sentence.cues and Cue.REMEMBER not in sentence.cues and verdict.score <= before[1].score
+    )
 
 
 def _family(verdict: Verdict) -> str:

@@ -1,7 +1,7 @@
 """A candidate becomes a file: title, one-line description, body, and a safe name for the file.
 
-The words are the person's. Openings without meaning ("ok so", "please remember that") are dropped, the reason goes
-under **Why:**, where it holds under **How to apply:**.
+The words are the person's. Openings without meaning ("ok so", "please remember that") are dropped, the
+reason goes under **Why:**, where it holds under **How to apply:**.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from memdir.extract.local.candidates import Candidate
 from memdir.extract.local.cues import Cue, found, tables_for
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind
-from memdir.memory.words import STOP_WORDS
+from memdir.memory.word_lists import STOP_WORDS
 
 LONGEST_TITLE = 60
 LONGEST_DESCRIPTION = 150
 
 _HAN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;:)]\s|\s\(|[，；：（。]|\s[-–—]+\s|\.\s")
-_LOOSE = frozenset("so ok okay btw also please pls plz yeah anyway oh hm hmm ah well and but bitte übrigens ach pues y".split())
+_LOOSE_WORDS = (
+    "so ok okay btw also please pls yeah anyway oh hm hmm ah well and but bitte übrigens ach pues y"
+)
+_LOOSE = frozenset(_LOOSE_WORDS.split())
 """Of the fillers of one word only these are dropped when no comma follows."""
 _RUNS = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[^\W_]+(?:'[a-z]+)?")
@@ -42,13 +45,20 @@ def stem(kind: Kind, heading: str) -> str:
     plain = unicodedata.normalize("NFKC", heading).lower()
     if _HAN.search(plain):
         return f"{kind}_{'_'.join(_RUNS.findall(plain))[:24]}".rstrip("_")
-    telling = [word for word in _WORDS.findall(plain) if word not in STOP_WORDS or word in {"no", "not", "never"}]
+    telling = [
+        word for word in _WORDS.findall(plain) if word not in STOP_WORDS or word in {"no", "not", "never"}
+    ]
     telling = [word.replace("'", "") for word in telling][:5]
     return "_".join([kind, *telling])[:48].rstrip("_") if telling else kind
 
 
 def body(candidate: Candidate) -> str:
     """The body, Markdown."""
+    text = _said(candidate)
+    return f"{text}\n\n**About:** {', '.join(candidate.about)}" if candidate.about else text
+
+
+def _said(candidate: Candidate) -> str:
     if candidate.kind != "feedback":
         return _joined(candidate.sentences)
     rules, reasons, scopes = _parts(candidate)

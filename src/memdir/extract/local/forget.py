@@ -1,8 +1,8 @@
 """The person's "forget …" becomes deletions, of the right file only.
 
-A target is named in the same turn (or, where the person only points at it, in the words of the turn before). It must
-be clearly nearer to one memory than to all others; if two are equally near, old and new decide ("the old CI"), else
-nothing is deleted.
+A target is named in the same turn (or, where the person only points at it, in the words of the turn
+before). It must be clearly nearer to one memory than to all others; if two are equally near, old and new
+decide ("the old CI"), else nothing is deleted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MARGIN = 1.3
 
 
 def forgotten(said: Sequence[Sentence], existing: Sequence[Known], *, before: str = "") -> list[Delete]:
-    """Deletions the person asks for in one turn. `before`: the turn that came before, for "forget that one"."""
+    """Deletions the person asks for in one turn. `before`: the turns before it, for "forget that one"."""
     deletions: list[Delete] = []
     for at, sentence in enumerate(said):
         if not _asks(sentence):
@@ -31,12 +31,14 @@ def forgotten(said: Sequence[Sentence], existing: Sequence[Known], *, before: st
         target = _target(sentence, near, existing, before)
         if target and target.file not in {deletion.file for deletion in deletions}:
             evidence = Evidence(turn=sentence.turn, sentence=sentence.said)
-            deletions.append(Delete(file=target.file, reason="the person asked to forget it", evidence=evidence))
+            deletions.append(
+                Delete(file=target.file, reason="the person asked to forget it", evidence=evidence)
+            )
     return deletions
 
 
 def _asks(sentence: Sentence) -> bool:
-    """A forget word alone may be about files or a remark; beside a word for memories, or at the start, it is a wish."""
+    """Alone, most forget words may be about files; beside a word for memories they are a wish."""
     if Cue.FORGET not in sentence.cues or sentence.cues & {Cue.HYPOTHETICAL, Cue.SARCASM}:
         return False
     return Cue.NOTE in sentence.cues or Cue.EXPLICIT in sentence.cues

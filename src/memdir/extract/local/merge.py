@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from memdir.extract.local import compose
 from memdir.extract.local.candidates import Candidate
-from memdir.extract.local.compose import body as composed
 from memdir.extract.local.cues import Cue
 from memdir.extract.local.values import Known
 from memdir.memory.rank import similarity
@@ -20,12 +20,18 @@ _WEEKDAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 _ADDRESS = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.[\w.]+")
 
 
-def merged(known: Known, candidate: Candidate) -> str:
-    """The whole new body."""
+def merged(known: Known, candidate: Candidate) -> tuple[str, str | None]:
+    """The whole new body, and a new description where the old one is not true any more."""
+    news = compose.body(candidate)
     if _only_the_day_moved(known, candidate):
-        return f"{moved(known.body, candidate.seed_days[0]).rstrip()}\n\n{composed(candidate)}"
+        day = candidate.seed_days[0]
+        description = moved(known.description, day)
+        changed = description if description != known.description else None
+        return f"{moved(known.body, day).rstrip()}\n\n{news}", changed
     kept = [piece for piece in _pieces(known.body) if not _superseded(piece, known, candidate)]
-    return "\n\n".join(filter(None, [composed(candidate), " ".join(kept)]))
+    if not kept:
+        return news, compose.description(candidate)
+    return f"{news}\n\n{' '.join(kept)}", None
 
 
 def moved(text: str, day: date) -> str:

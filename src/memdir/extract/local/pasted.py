@@ -1,7 +1,8 @@
 """A message becomes only what the person said in it.
 
-Left out is what somebody or something else wrote (E11): fenced code, quoted lines, logs, diffs, what follows "here
-is the mail:", text between arrows or in long quotation marks, tags, hidden characters. Linear in the length.
+Left out is what somebody or something else wrote (E11): fenced code, quoted lines, logs, diffs, what
+follows "here is the mail:", text between arrows or in long quotation marks, tags, hidden characters. Linear
+in the length.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
             if line.strip() or not text_seen:
                 continue
         pasting, text_seen = None, False
-        if not _looks_pasted(line, lines[number - 1] if number else "", "".join(lines[number + 1 : number + 2])):
+        if not _looks_pasted(
+            line, lines[number - 1] if number else "", "".join(lines[number + 1 : number + 2])
+        ):
             yield line
             pasting = _introduces(line)
 

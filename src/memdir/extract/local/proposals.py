@@ -7,14 +7,23 @@ from dataclasses import replace
 from datetime import date
 
 from memdir.extract.local import compose
-from memdir.extract.local.candidates import Candidate, announces, candidates, continued, joined, part
+from memdir.extract.local.candidates import (
+    LEAST_WORDS,
+    Candidate,
+    announces,
+    candidates,
+    continued,
+    joined,
+    part,
+)
 from memdir.extract.local.cues import Cue
 from memdir.extract.local.forget import forgotten
 from memdir.extract.local.merge import merged
 from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
+from memdir.extract.local.subjects import subjects
 from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats
-from memdir.extract.local.values import Create, Delete, Evidence, Known, Proposal, Turn, Update
+from memdir.extract.local.values import Create, Evidence, Known, Proposal, Turn, Update
 from memdir.memory.words import words
 
 CONTEXT_TURNS = 5
@@ -26,8 +35,9 @@ def propose(
 ) -> list[Proposal]:
     """What the person's sentences in `turns` make of the memories that `existing` holds.
 
-    Pure and deterministic; time grows with the length of the text. `today`: the day of the talk, from which relative
-    dates count. `context`: earlier turns of the talk, handled already; they only help to tell what is meant.
+    Pure and deterministic; time grows with the length of the text. `today`: the day of the talk, from which
+    relative dates count. `context`: earlier turns of the talk, handled already; they only help to tell what
+    is meant.
     """
     talk = [*context, *turns]
     first = len(context)
@@ -48,9 +58,9 @@ def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Can
     for at, own in enumerate(said):
         if not own:
             continue
-        here = candidates(own, announced=announced)
+        here = _understood(candidates(own, announced=announced), talk[at - 1] if at else None)
         announced = announces(own)
-        if found and _asked_about(found[-1], talk, at) and not any(one.wished for one in here):
+        if found and _asked_about(found[-1], talk, at) and not any(_stands_alone(one) for one in here):
             found[-1] = continued(found[-1], own)
             continue
         if found and len(here) == 1 and _goes_on(found[-1], here[0]):
@@ -60,10 +70,26 @@ def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Can
     return found
 
 
+def _understood(found: Sequence[Candidate], before: Turn | None) -> list[Candidate]:
+    """Approvals get the subject words of what they approve of; what stays without a subject is dropped."""
+    about = tuple(subjects(before.text)) if before and before.role == "assistant" else ()
+    named = [replace(one, about=about) if one.points_back else one for one in found]
+    return [one for one in named if one.about or one.own_words >= LEAST_WORDS or one.wished]
+
+
 def _asked_about(candidate: Candidate, talk: Sequence[Turn], at: int) -> bool:
     """Is this turn the answer to a question that followed directly on the candidate's turn?"""
     between = talk[candidate.turn + 1 : at]
-    return len(between) == 1 and between[0].role == "assistant" and between[0].text.rstrip().endswith(("?", "？", "か。"))
+    return (
+        len(between) == 1
+        and between[0].role == "assistant"
+        and between[0].text.rstrip().endswith(("?", "？", "か。"))
+    )
+
+
+def _stands_alone(candidate: Candidate) -> bool:
+    """An explicit wish, or a pointer to an outside system, is never just an answer."""
+    return candidate.wished or candidate.kind == "reference"
 
 
 def _goes_on(earlier: Candidate, later: Candidate) -> bool:
@@ -73,7 +99,9 @@ def _goes_on(earlier: Candidate, later: Candidate) -> bool:
 
 
 def _before(talk: Sequence[Turn], at: int) -> str:
-    return " ".join(turn.text[:CONTEXT_LENGTH] for turn in talk[max(0, at - CONTEXT_TURNS) : at] if turn.role != "tool")
+    return " ".join(
+        turn.text[:CONTEXT_LENGTH] for turn in talk[max(0, at - CONTEXT_TURNS) : at] if turn.role != "tool"
+    )
 
 
 def _about_forgotten(candidate: Candidate, said: Sequence[Sentence]) -> bool:
@@ -86,7 +114,7 @@ def _merged(found: Iterable[Candidate], existing: Sequence[Known], talk: Sequenc
     """One proposal a topic; a second candidate about a known memory builds on what the first made of it."""
     current = {known.file: known for known in existing}
     proposals: dict[str, Proposal] = {}
-    for candidate in (part for whole in found for part in _by_topic(whole, existing)):
+    for candidate in (one for whole in found for one in _by_topic(whole, existing)):
         match = _match(candidate, list(current.values()), _before(talk, candidate.turn))
         if match and repeats(candidate.text, match.known):
             continue
@@ -110,7 +138,10 @@ def _by_topic(candidate: Candidate, existing: Sequence[Known]) -> list[Candidate
     filled: list[str] = []
     for topic in topics:
         filled.append(topic or (filled[-1] if filled else named[0]))
-    return [part(candidate, [at for at, topic in enumerate(filled) if topic == one]) for one in dict.fromkeys(filled)]
+    return [
+        part(candidate, [at for at, topic in enumerate(filled) if topic == one])
+        for one in dict.fromkeys(filled)
+    ]
 
 
 def _match(candidate: Candidate, existing: Sequence[Known], before: str) -> Match | None:
@@ -142,12 +173,9 @@ def _create(candidate: Candidate) -> Create:
 
 
 def _update(match: Match, candidate: Candidate) -> Update:
+    body, description = merged(match.known, candidate)
     return Update(
-        file=match.known.file,
-        body=merged(match.known, candidate),
-        description=None,
-        name=None,
-        evidence=_evidence(candidate),
+        file=match.known.file, body=body, description=description, name=None, evidence=_evidence(candidate)
     )
 
 

@@ -1,7 +1,8 @@
 """A sentence's cues become a kind of memory and a score that can be read back.
 
-`WEIGHTS` says which cues together speak for which kind, `AGAINST` what speaks against. A sentence of `ENOUGH` or more
-is worth a memory. There is nothing else to it: to see why a sentence was kept, look at `Verdict.because`.
+`WEIGHTS` says which cues together speak for which kind, `AGAINST` what speaks against. A sentence of
+`ENOUGH` or more is worth a memory. There is nothing else to it: to see why a sentence was kept, look at
+`Verdict.because`.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ AROUND: Mapping[Cue, Mapping[Kind, float]] = {
 REMEMBER = 4.0
 """Points for an explicit wish, whatever the kind."""
 PLAIN = 1.0
-"""What is to be remembered is a rule if it tells the agent what to do, else a fact, if nothing else decides."""
+"""If nothing else decides, an order to be remembered is a rule, and anything else a fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Sentences with secrets lose the value, or are left out (E10).
 
-`memdir.secrets.scan` knows tokens by their shape. In a talk people also hand over short passwords: near words such
-as "password" or "key" any run that mixes letters with digits counts as one.
+`memdir.secrets.scan` knows tokens by their shape. In a talk people also hand over short passwords: near
+words such as "password" or "key" any run that mixes letters with digits counts as one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def without_secrets(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _worth_keeping(sentence: Sentence, text: str) -> bool:
-    """A sentence that only hands a secret over is dropped; one that says where it is kept, or that is wanted, stays."""
+    """A sentence that only hands a secret over is dropped; one that says where it is kept stays."""
     wanted = Cue.REMEMBER in sentence.cues or {Cue.PLACE, Cue.OUTSIDE} <= sentence.cues
     return wanted and len(set(words(text.replace(HIDDEN, "")))) >= _LEAST_WORDS
 

@@ -10,7 +10,7 @@ from memdir.extract.local.dates import Dated
 
 _STATEMENT, _LONG = 8, 18
 _LONGEST_BARE_QUESTION = 16
-"""In a longer Chinese sentence "whether" and "which" ask nothing, unless it ends in a question mark or particle."""
+"""In a longer Chinese sentence "whether" and "which" ask nothing, unless it ends like a question."""
 
 
 def with_shapes(cues: frozenset[Cue], text: str, dated: Dated, *, today: date) -> frozenset[Cue]:
@@ -53,7 +53,8 @@ _SHAPES = {
         r"|\b[\w-]+\.(?:invalid|com|org|io|net|dev|cn|de|internal|local)/\w"
     ),
     Cue.NAMED: re.compile(
-        r"(?<=[a-z,;:(“\"] )[A-Z][\w-]+|「[^」]{1,12}」|\"[^\"\s]{2,30}\"|#[a-z][\w-]+|[\u4e00-\u9fff][A-Z][A-Za-z]{2,}"
+        r"(?<=[a-z,;:(“\"] )[A-Z][\w-]+|「[^」]{1,12}」|\"[^\"\s]{2,30}\"|#[a-z][\w-]+"
+        r"|[\u4e00-\u9fff][A-Z][A-Za-z]{2,}"
     ),
     Cue.RECURRING: re.compile(
         r"每(?:周|天|月|个月|季度|隔|晚|年)|毎(?:日|週|月|朝|晩)"

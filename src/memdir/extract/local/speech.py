@@ -49,7 +49,7 @@ def sentences(turn: Turn, index: int, *, today: date) -> list[Sentence]:
 
 
 def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> Sentence:
-    cues = found(piece.text, tables)
+    cues = found(_ADDRESS.sub("https", piece.text), tables)
     dated = absolute(piece.text, today=today, past=Cue.PAST in cues)
     return Sentence(
         turn=turn,
@@ -106,9 +106,12 @@ def _tidy(piece: str) -> Iterator[str]:
         yield text
 
 
+_ADDRESS = re.compile(r"https?://[^\s，。；、）」]+")
 _ITEM = re.compile(r"\s*(?:[-*•·]\s(?!\s)|\(?\d{1,2}[.)、]\s?(?!\d)|\(?[a-h]\)\s|[一二三四五六七八九]、)\s*")
-_INLINE_ITEM = re.compile(r"\s+(?=\([1-9]\)\s)")
-_ABBREVIATIONS = "".join(rf"(?<!\b{re.escape(word)})" for word in "e.g. i.e. vs. etc. z.B. Dr. Mr. Mrs. ca. Nr. Sr. Sra.".split())
+_INLINE_ITEM = re.compile(r"\s(?=\([1-9]\)\s)")
+_SHORT = "e.g. i.e. vs. etc. z.B. Dr. Mr. Mrs. ca. Nr. Sr. Sra."
+_ABBREVIATIONS = "".join(rf"(?<!\b{re.escape(word)})" for word in _SHORT.split())
 _SENTENCE_END = re.compile(
-    r"(?<=[。！？])[”」』）)\"]*\s*|(?<=；)\s*|" + rf"(?<![.\s]\w\.){_ABBREVIATIONS}(?<=[.!?…])[\"')\]”»]{{0,2}}\s+"
+    r"(?<=[。！？])[”」』）)\"]*\s*|(?<=；)\s*|"
+    rf"(?<![.\s]\w\.){_ABBREVIATIONS}(?<=[.!?…])[\"')\]”»]{{0,2}}\s+"
 )

@@ -1,4 +1,4 @@
-"""Which known memory is a sentence about? By the words they share, compared with `memdir.memory.rank.similarity`."""
+"""Which known memory is a sentence about? By the words they share (`memdir.memory.rank.similarity`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def matches(text: str, existing: Sequence[Known], *, context: str = "") -> list[
     return sorted((m for m in found if m.score > 0), key=lambda m: (-m.score, m.known.file))
 
 
-def nearest(text: str, existing: Sequence[Known], *, context: str = "", least: float = SAME_TOPIC) -> Match | None:
+def nearest(
+    text: str, existing: Sequence[Known], *, context: str = "", least: float = SAME_TOPIC
+) -> Match | None:
     """The memory about the same thing, if there is one that is as near as `least`."""
     found = matches(text, existing, context=context)
     return found[0] if found and found[0].score >= least else None

@@ -1,8 +1,8 @@
 """The words that tell what a sentence is: one text file a language, and the choice of the files to ask.
 
-Chinese and Japanese are told apart by kana; of the languages in Latin letters the one with most small words in the
-turn counts, English when nothing tells. A text that mixes scripts is read in both languages. A file is compiled when
-its language is first met.
+Chinese and Japanese are told apart by kana; of the languages in Latin letters the one with most small words
+in the turn counts, English when nothing tells. A text that mixes scripts is read in both languages. A file
+is compiled when its language is first met.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LATIN = re.compile(r"[a-zà-ÿ']+")
 _SMALL_WORDS = {
-    "english": frozenset("the to is of and a it we you this that for in i be on not with are have".split()),
-    "german": frozenset("der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte so dir".split()),
-    "spanish": frozenset("el la los las que de y es en no por para con una un se lo está nos del al como".split()),
+    name: frozenset(words.split())
+    for name, words in {
+        "english": "the to is of and a it we you this that for in i be on not with are have",
+        "german": "der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte dir",
+        "spanish": "el la los las que de y es en no por para con una un se lo está nos del al como",
+    }.items()
 }
 _SAMPLE = 4_000
 """So many characters of a turn decide its language."""

@@ -1,7 +1,7 @@
 """The phrases of one language become one compiled pattern for each cue.
 
-A language is a text file beside this module: `[cue]` opens a section, a `|` or a new line separates phrases, a line
-that starts with `# ` is a note. A phrase is written so:
+A language is a text file beside this module: `[cue]` opens a section, a `|` or a new line separates
+phrases, a line that starts with `# ` is a note. A phrase is written so:
 
     from now on        these words, whole words only (in Chinese and Japanese: these characters)
     ^use               only at the start of the sentence or of a clause

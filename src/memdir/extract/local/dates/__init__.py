@@ -2,8 +2,9 @@
 
     absolute("the freeze starts next Tuesday", today=date(2026, 3, 5)).text == "the freeze starts 2026-03-10"
 
-Days become ISO dates; months, quarters and years that name no day become `2026-04`, `Q2 2027`, `2027`. A bare weekday
-keeps its name beside the date, since it may be said of every week. What is ambiguous stays as it was said.
+Days become ISO dates; months, quarters and years that name no day become `2026-04`, `Q2 2027`, `2027`. A
+bare weekday keeps its name beside the date, since it may be said of every week. What is ambiguous stays as
+it was said.
 
     names      words         -> numbers
     resolve    a match       -> a day or a period
@@ -13,7 +14,7 @@ keeps its name beside the date, since it may be said of every week. What is ambi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memdir.extract.local.dates.resolve import Frame, Value
@@ -24,7 +25,10 @@ __all__ = ["Dated", "absolute"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dated:
-    """A sentence with absolute dates. `days` and `periods` in order of appearance; `due`: one of them is a limit."""
+    """A sentence with absolute dates.
+
+    `days` and `periods` stand in order of appearance; `due`: one of them is a limit.
+    """
 
     text: str
     days: tuple[date, ...]
@@ -51,8 +55,8 @@ def absolute(text: str, *, today: date, past: bool = False) -> Dated:
     return Dated(
         text="".join(pieces),
         days=tuple(span.value for span in spans if isinstance(span.value, date)),
-        periods=tuple(span.value for span in spans if isinstance(span.value, str)),
-        due=any(_BEFORE.search(text[: span.start]) or _AFTER.match(text[span.end :]) for span in spans),
+        periods=tuple(span.value for span in spans if isinstance(span.value, str) and span.value),
+        due=any(_is_limit(text, span) for span in spans if span.value),
     )
 
 
@@ -66,10 +70,23 @@ def _spans(text: str, frame: Frame) -> list[_Span]:
             value: Value = rule.resolve(match, frame)
             if value is not None:
                 spans.append(_Span(start=match.start(), end=match.end(), value=value, beside=rule.beside))
+                frame = _within(frame, value)
     return sorted(spans, key=lambda span: span.start)
 
 
+def _within(frame: Frame, value: date | str) -> Frame:
+    """After "from December" a bare "the 1st" is the first of December."""
+    named = _NAMED_MONTH.search(value) if isinstance(value, str) else None
+    return replace(frame, named=date(int(named.group(1)), int(named.group(2)), 1)) if named else frame
+
+
+def _is_limit(text: str, span: _Span) -> bool:
+    return bool(_BEFORE.search(text[max(0, span.start - 30) : span.start]) or _AFTER.match(text[span.end :]))
+
+
 def _shown(text: str, span: _Span) -> str:
+    if not span.value:
+        return text[span.start : span.end]
     shown = span.value.isoformat() if isinstance(span.value, date) else span.value
     if span.beside:
         return f"{text[span.start : span.end]} ({shown})"
@@ -77,8 +94,10 @@ def _shown(text: str, span: _Span) -> str:
     return f" {shown}" if before.isalnum() and before.isascii() else shown
 
 
+_NAMED_MONTH = re.compile(r"(20\d\d)-(\d\d)$")
 _BEFORE = re.compile(
-    r"\b(?:by|until|till|before|no later than|bis|spätestens|vor|hasta|antes)\W{1,3}(?:(?:the|zum|del?|el|am)\s)?$"
+    r"\b(?:by|until|till|before|no later than|bis|spätestens|vor|hasta|antes)\W{1,3}"
+    r"(?:(?:the|zum|del?|el|am)\s)?$"
     r"|(?:最晚|最迟|到|截至)$",
     re.IGNORECASE,
 )

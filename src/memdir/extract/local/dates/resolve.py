@@ -20,6 +20,7 @@ class Frame:
 
     today: date
     past: bool
+    named: date | None = None  # the first day of the month that the sentence named
 
     def fits(self, day: date) -> bool:
         """Is the day on the right side of today?"""
@@ -73,7 +74,9 @@ def explicit(match: re.Match[str], frame: Frame) -> Value:
 
 
 def day_of_month(match: re.Match[str], frame: Frame) -> Value:
-    """"The 30th": this month's, or the nearest month's that has such a day."""
+    """ "The 30th": of the month named, or this month's, or the nearest month's that has such a day."""
+    if frame.named:
+        return _make(frame.named.year, frame.named.month, int(match.group("day")))
     for away in range(14):
         first = frame.month(-away if frame.past else away)
         found = _make(first.year, first.month, int(match.group("day")))
@@ -84,7 +87,9 @@ def day_of_month(match: re.Match[str], frame: Frame) -> Value:
 
 def day_in_month(away: int) -> Resolve:
     """The day named, of the month so many months away."""
-    return lambda match, frame: _make(frame.month(away).year, frame.month(away).month, int(match.group("day")))
+    return lambda match, frame: _make(
+        frame.month(away).year, frame.month(away).month, int(match.group("day"))
+    )
 
 
 def days(count: int) -> Resolve:
@@ -124,7 +129,7 @@ def last_weekday(match: re.Match[str], frame: Frame) -> Value:
 
 
 def weeks_after_weekday(match: re.Match[str], frame: Frame) -> Value:
-    """"A week from Friday"."""
+    """ "A week from Friday"."""
     return frame.coming(_weekday_in(match)) + timedelta(weeks=number(match.group("n"), COUNTS))
 
 
@@ -158,13 +163,13 @@ def year_end(_: re.Match[str], frame: Frame) -> Value:
 # ---------------------------------------------------------------------------------- periods
 
 
-def as_said(match: re.Match[str], _: Frame) -> Value:
+def as_said(_: re.Match[str], __: Frame) -> Value:
     """No date at all ("every Tuesday"): the words are kept, and no other rule looks at them."""
-    return match.group()
+    return ""
 
 
 def month(match: re.Match[str], frame: Frame) -> Value:
-    """A month with the word before it; "in April" tells a year only in a tale of the past or with its year."""
+    """A month with the word before it; "in April" alone tells a year only in a tale of the past."""
     lead, named, year = match.group("lead"), _month_in(match), match.groupdict().get("year")
     if year:
         return f"{lead}{year}-{named:02}"
@@ -175,7 +180,7 @@ def month(match: re.Match[str], frame: Frame) -> Value:
     return f"{lead}{frame.today.year + (named < frame.today.month)}-{named:02}"
 
 
-_EITHER_WAY = frozenset("in im en since seit during".split())
+_EITHER_WAY = frozenset(["in", "im", "en", "since", "seit", "during"])
 
 
 def past_month(match: re.Match[str], frame: Frame) -> Value:
@@ -205,7 +210,9 @@ def season(match: re.Match[str], frame: Frame) -> Value:
     if frame.past:
         return None
     begins = SEASONS[match.group("season").lower()]
-    return f"{match.group('lead')}{match.group('season')} {frame.today.year + (frame.today.month >= begins + 3)}"
+    return (
+        f"{match.group('lead')}{match.group('season')} {frame.today.year + (frame.today.month >= begins + 3)}"
+    )
 
 
 def calendar_week(match: re.Match[str], frame: Frame) -> Value:

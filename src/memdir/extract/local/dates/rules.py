@@ -45,7 +45,10 @@ _CN = r"(?P<n>\d{1,3}|[一二三四五六七八九十两])"
 _DAY_SIGN = r"\s?(?:日|号)"
 
 _WRITTEN_OUT = (
-    _signs(rf"(?<!\d)(?P<year>20\d\d)-(?P<month>\d\d)-{_D}(?!\d)(?:\s?\(\w+\))?", to.explicit),
+    _signs(
+        rf"(?:\b{any_of(WEEKDAYS)},?\s+)?(?<!\d)(?P<year>20\d\d)-(?P<month>\d\d)-{_D}(?!\d)(?:\s?\(\w+\))?",
+        to.explicit,
+    ),
     _signs(rf"(?P<year>20\d\d)年(?P<month>\d{{1,2}})月{_D}(?:日|号)?", to.explicit),
     _signs(
         rf"(?<!\d)(?P<month>1[0-2]|0?[1-9])\s?月\s?{_D}{_DAY_SIGN}(?:\s?[（(](?:周|星期)?[一二三四五六日天月火水木金土](?:曜日?)?[）)])?",
@@ -54,6 +57,14 @@ _WRITTEN_OUT = (
     _words(rf"{_ON}(?:mid-?\s?)?{_MONTH},?\s+(?:the )?{_D}{_TH}?{_YEAR}", to.explicit),
     _words(rf"{_ON}{_D}(?:{_TH}|\.)? (?:(?:of|de) )?{_MONTH}{_YEAR}", to.explicit),
     _signs(rf"(?<![\d.]){_D}\.(?P<month>0?[1-9]|1[0-2])\.(?P<year>20\d\d)?(?!\d)", to.explicit),
+)
+
+_MONTHS = (
+    _words(
+        r"(?P<lead>(?:in|by|until|till|from|since|during|bis|seit|ab|im|en|hasta|desde)\s)"
+        rf"(?:early |late |mid-?)?{_MONTH}{_YEAR}",
+        to.month,
+    ),
 )
 
 _ENGLISH = (
@@ -94,8 +105,9 @@ _GERMAN = (
     _words("übermorgen", to.days(2)),
     _words("vorgestern", to.days(-2)),
     _words("gestern(?: abend)?", to.days(-1)),
-    _words("(?<!guten )(?<!jeden )morgen(?: (?:früh|abend|mittag))?", to.days(1)),
+    _words(r"(?<!guten\s)(?<!jeden\s)morgen(?: (?:früh|abend|mittag))?", to.days(1)),
     _words("heute(?: (?:früh|abend|mittag))?", to.days(0)),
+    _words(rf"{_WD} in {_N} wochen?", to.weeks_after_weekday),
     _words(rf"nächste woche (?:am )?{_WD}", to.weekday_of_week(1)),
     _words(rf"(?:nächsten|kommende woche) {_WD}", to.weekday_of_week(1)),
     _words(rf"(?:diesen|kommenden) {_WD}", to.coming_weekday),
@@ -139,14 +151,11 @@ _PERIODS = (
     _words("(?:next year|nächstes jahr|(?:el )?año que viene|(?:el )?próximo año)", to.year(1)),
     _words("(?:last year|letztes jahr|(?:el )?año pasado)", to.year(-1)),
     _words(
-        rf"(?P<lead>(?:in|by|until|from|im|bis|ab|en|hasta)\s)(?:the )?(?:(?:early|late) )?(?P<season>{any_of(SEASONS)})",
+        r"(?P<lead>(?:in|by|until|from|im|bis|ab|en|hasta)\s)(?:the )?(?:(?:early|late) )?"
+        rf"(?P<season>{any_of(SEASONS)})",
         to.season,
     ),
     _words("(?:in |the whole of )?(?:calendar )?(?:week|KW) (?P<week>[1-5]?[0-9])", to.calendar_week),
-    _words(
-        rf"(?P<lead>(?:in|by|until|till|from|since|during|bis|seit|ab|im|en|hasta|desde)\s)(?:early |late |mid-?)?{_MONTH}{_YEAR}",
-        to.month,
-    ),
     _words(rf"(?:on )?{_WD}", to.weekday, beside=True),
 )
 
@@ -193,6 +202,7 @@ _CHINESE_AND_JAPANESE = (
 
 RULES: tuple[Rule, ...] = (
     *_WRITTEN_OUT,
+    *_MONTHS,
     *_ENGLISH,
     *_GERMAN,
     *_SPANISH,

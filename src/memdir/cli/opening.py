@@ -1,0 +1,35 @@
+"""The options before a command -> the project that the command is about."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from memdir import app
+from memdir.cli.output import talk
+from memdir.settings import Switch
+
+
+def open_project(opened: app.Opening, *, folder: Path | None = None, model: str | None = None) -> app.Project:
+    """The project of the folder that the command line names, or of another one.
+
+    Raises:
+        SettingsError, UnsafePath: see `app.open_project`.
+    """
+    start, overrides = opened
+    bare = overrides.get("bare", False)
+    settings = {key: value for key, value in overrides.items() if key != "bare"}
+    if model is not None:
+        settings["model"] = model
+    environment = {**os.environ, "MEMDIR_SIMPLE": "1"} if bare else os.environ
+    project = app.open_project(folder or start, settings, environment=environment)
+    if bare and not project.switch.on and project.switch.reason.startswith("MEMDIR_SIMPLE"):
+        return replace(project, switch=Switch(on=False, reason="--bare"))
+    return project
+
+
+def warn(project: app.Project) -> None:
+    """Tell the person which settings were passed over, and which directories were refused."""
+    for warning in project.warnings:
+        talk(f"warning: {warning}")

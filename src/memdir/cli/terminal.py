@@ -1,0 +1,249 @@
+"""Between the person at the terminal and a conversation.
+
+In: lines, slash commands, Ctrl-C. Out: the answer as it streams, tool calls, questions, costs, and at the
+next pause what background work has to tell.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import click
+
+from memdir import app
+from memdir.agent.events import FAILED, Event
+from memdir.agent.loop import Agent
+from memdir.agent.permissions import Allow, Question, Verdict
+from memdir.cli.editor import edit_memory
+from memdir.cli.lines import Lines
+from memdir.cli.output import columns, complain, talk, visible
+from memdir.errors import Aborted, MemdirError
+from memdir.extract.saved import Saved
+from memdir.memory import manifest
+from memdir.model.messages import ToolUse, Usage
+
+HELP = """\
+/memory          the memories of this project      /memory NAME   open one in your editor
+/remember TEXT   remember something                /exit          end (also Ctrl-D)"""
+
+INTERRUPTED = 130
+LONGEST_ACT = 100
+"""Characters of a tool call that are shown as it is made."""
+
+
+class Terminal:
+    """One conversation's front end."""
+
+    def __init__(self, project: app.Project) -> None:
+        self.project = project
+        self.lines = Lines()
+        self.conversation: app.Conversation | None = None
+        self.exit_code = 0
+        self._notices: list[str] = []
+        self._allowed: set[str] = set()
+        self._asked: set[str] = set()
+        self._told: set[str] = set()
+        self._in_line = False
+        self._waiting: anyio.CancelScope | None = None
+
+    @property
+    def _agent(self) -> Agent:
+        assert self.conversation is not None, "it was started"  # noqa: S101
+        return self.conversation.agent
+
+    # -- the conversation ------------------------------------------------------------------------------------
+
+    async def converse(self, first: str) -> None:
+        """Take lines from the person until they end it."""
+        line: str | None = first or await self._line()
+        while line is not None:
+            words = line.strip()
+            if words in {"/exit", "/quit"}:
+                return
+            if words.startswith("/") and not _is_a_path(words):
+                await self._command(words)
+            elif words:
+                await self._turn(words)
+            line = await self._line()
+
+    async def finish(self, runtime: app.Runtime) -> None:
+        """Wait for what is still being saved, and tell what was. Ctrl-C leaves it for another time."""
+        if runtime.is_busy:
+            talk("saving what is worth keeping …")
+        finished = False
+        with anyio.CancelScope() as self._waiting:
+            finished = await runtime.drain()
+        self._waiting = None
+        if not finished:
+            await self._give_up_saving()
+            talk("saving was broken off; nothing is half-written")
+        self._tell_notices()
+
+    async def _give_up_saving(self) -> None:
+        extractor = self.conversation.extractor if self.conversation else None
+        if extractor is not None:
+            await extractor.drain(0)
+
+    def interrupt(self) -> None:
+        """The person pressed Ctrl-C: break off the answer, the question at the prompt, or the saving."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        else:
+            self._agent.abort()
+
+    async def _turn(self, words: str) -> None:
+        before = self._agent.usage
+        try:
+            await self._agent.run(words)
+        except Aborted:
+            self._end_line()
+            talk("(broken off)")
+            self.exit_code = 0 if self.lines.at_terminal else INTERRUPTED
+        except MemdirError as error:
+            self._end_line()
+            complain(error)
+            self.exit_code = 0 if self.lines.at_terminal else error.exit_code
+        else:
+            self._end_line()
+            talk(_cost(self._agent.usage, before))
+            self.exit_code = 0
+
+    # -- what the person types -------------------------------------------------------------------------------
+
+    async def _line(self) -> str | None:
+        """The next line; None at the end, or when Ctrl-C is pressed here. Notices come before it."""
+        self._tell_notices()
+        line: str | None = None
+        with anyio.CancelScope() as self._waiting:
+            line = await self.lines.read("\n> ")
+        if self._waiting.cancelled_caught:
+            self.exit_code = INTERRUPTED
+        self._waiting = None
+        if line is None and self.lines.at_terminal:
+            talk("")
+        return line
+
+    async def _command(self, words: str) -> None:
+        name, _, rest = words.partition(" ")
+        try:
+            match name, rest.strip():
+                case "/memory", "":
+                    self._list()
+                case "/memory", wanted:
+                    await anyio.to_thread.run_sync(self._open, wanted)
+                case "/remember", "":
+                    talk("what should be remembered? as in: /remember we deploy on Tuesdays")
+                case "/remember", text:
+                    self._remember(text)
+                case "/help", _:
+                    talk(HELP)
+                case _:
+                    talk(f"there is no {visible(name)}\n{HELP}")
+        except MemdirError as error:
+            complain(error)
+        except OSError as error:
+            complain(f"error: {error.filename or ''}: {error.strerror}")
+
+    def _list(self) -> None:
+        memory = self.project.require_memory()
+        rows = [
+            (one.type or "-", manifest.harmless(one.path), manifest.harmless(one.description or one.name))
+            for one in memory.list()
+        ]
+        talk(columns(rows) if rows else "no memories yet")
+        talk(f"in {memory.directory}")
+
+    def _open(self, name: str) -> None:
+        written = edit_memory(self.project, name)
+        talk(f"{written.action} {written.file}" if written else "nothing changed")
+        if written and written.warning:
+            talk(f"warning: {written.warning}")
+
+    def _remember(self, text: str) -> None:
+        saved = self.project.remember(text, session=self._agent.id)
+        if saved.refused:
+            raise saved.refused[0]
+        talk(saved.notice or "that is remembered already")
+
+    # -- what the conversation says --------------------------------------------------------------------------
+
+    def stream(self, text: str) -> None:
+        """Show a piece of the answer as it comes; nothing in it steers the terminal."""
+        click.echo(visible(text), nl=False)
+        self._in_line = not text.endswith("\n")
+
+    def watch_tools(self) -> None:
+        """Show each tool call that is made, in a line."""
+        permit = self._agent.permit
+
+        async def shown(call: ToolUse) -> Verdict:
+            verdict = await permit(call)
+            if isinstance(verdict, Allow) and call.id not in self._asked:
+                self._end_line()
+                talk(f"· {_act(call, self.project.places.cwd)}")
+            return verdict
+
+        self._agent.permit = shown
+
+    def saved(self, saved: Saved) -> None:
+        """Keep the notice for the next pause: nothing is printed into an answer (E8)."""
+        if saved.notice:
+            self._notices.append(saved.notice)
+        self._notices += [f"not saved: {error}" for error in saved.refused]
+
+    def on_event(self, event: Event) -> None:
+        """Keep what went wrong beside the conversation for the next pause."""
+        told = f"({event.fields.get('where')} failed: {event.fields.get('error')}; the conversation goes on)"
+        if event.name == FAILED and told not in self._told:
+            self._told.add(told)
+            self._notices.append(told)
+
+    async def ask(self, question: Question) -> bool:
+        """Let the person decide on a tool call."""
+        name = question.call.name
+        if name in self._allowed:
+            return True
+        self._asked.add(question.call.id)
+        self._end_line()
+        talk(f"The model wants to {visible(question.what)}")
+        answer = await self.lines.read(f"allow? [y]es, [N]o, [a]ll {name} calls in this conversation: ")
+        choice = (answer or "").strip().lower()[:1]
+        if choice == "a":
+            self._allowed.add(name)
+        return choice in {"y", "a"}
+
+    def _tell_notices(self) -> None:
+        while self._notices:
+            talk(self._notices.pop(0))
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            click.echo()
+        self._in_line = False
+
+
+def _is_a_path(words: str) -> bool:
+    """`/etc/hosts says …` is no command, and neither is `// …`."""
+    return "/" in words.split(maxsplit=1)[0][1:]
+
+
+def _act(call: ToolUse, cwd: Path) -> str:
+    """A tool call in a few words."""
+    about = next((value for value in call.input.values() if isinstance(value, str)), "")
+    if os.path.isabs(about):  # noqa: PTH117 - it may hold what no path can
+        about = about.removeprefix(f"{cwd}{os.sep}")
+    line = " ".join(visible(about).split())
+    return f"{call.name} {line if len(line) <= LONGEST_ACT else line[:LONGEST_ACT] + '…'}"
+
+
+def _cost(now: Usage, before: Usage) -> str:
+    spent = Usage(
+        input=now.input - before.input,
+        cache_write=now.cache_write - before.cache_write,
+        cache_read=now.cache_read - before.cache_read,
+        output=now.output - before.output,
+    )
+    return f"[{spent.total_input:,} tokens in, {spent.hit_percent} % from the cache; {spent.output:,} out]"
