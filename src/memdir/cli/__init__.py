@@ -51,6 +51,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A reader who is gone is told from other faults, before click makes one of it."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGone from error
+
+
+class _ReaderGone(Exception):
+    """Whoever read standard output has seen enough."""
+
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="memdir")
@@ -90,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
         sys.exit(130)
-    except BrokenPipeError:
+    except (_ReaderGone, BrokenPipeError):
         _stop_writing()
         sys.exit(0)
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
@@ -98,8 +98,12 @@ class _Run:
 
     async def _learn_file(self, file: Path) -> None:
         """Learn from one file; it may hold talks about several projects."""
-        for part in foreign.read(file, project=canonical_root):
+        for talked in foreign.read(file, project=_root_of):
+            part = talked
             project = open_project(self.opened, folder=self.folder or _folder_of(part))
+            if part.cwd is None or _root_of(part.cwd) != project.places.root:
+                # Learned for another project than its own: that has a cursor of its own.
+                part = replace(part, part=f"{part.part} for {project.places.root}")
             memory = project.require_memory().directory
             async with app.running(project) as runtime:
                 saved = await runtime.learn(part)
@@ -168,6 +172,15 @@ class _Run:
             talk(f"(the same for {len(self.failures) - len(told)} more files)")
 
 
+def _root_of(folder: Path) -> Path:
+    """The project of a folder, as far as it can be one of this machine."""
+    return canonical_root(folder) if _is_here(folder) else folder
+
+
+def _is_here(folder: Path) -> bool:
+    return folder.is_absolute() and "\0" not in str(folder)
+
+
 def _folder_of(part: Talk) -> Path:
     """The folder in which a talk took place; it need not be there any more.
 
@@ -177,7 +190,7 @@ def _folder_of(part: Talk) -> Path:
     cure = "name the project with --project DIR"
     if part.cwd is None:
         raise UsageError("the records don't say in which folder this took place", hint=cure)
-    if not part.cwd.is_absolute() or "\0" in str(part.cwd):
+    if not _is_here(part.cwd):
         kind = "another machine's" if PureWindowsPath(str(part.cwd)).is_absolute() else "no full"
         raise UsageError(f"the records name {kind} folder, {str(part.cwd)[:200]!r}", hint=cure)
     return part.cwd

@@ -46,7 +46,8 @@ def _failure(selection: Selection) -> MemdirError | None:
     if selection.error is None:
         return None
     kind = getattr(errors, selection.error, MemdirError)
-    why = (inspect.getdoc(kind) or "").partition("\n")[0] if kind is not MemdirError else selection.error
+    about = (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
+    why = selection.error if kind is MemdirError else about[:1].lower() + about[1:]
     return kind(f"recall failed: {why}", hint="a conversation would go on without memories")
 
 

@@ -100,11 +100,12 @@ class Terminal:
             await self._agent.run(words)
         except Aborted:
             self._end_line()
-            talk("(broken off)")
+            talk("\n(broken off)")
             self.exit_code = 0 if self.lines.at_terminal else INTERRUPTED
         except MemdirError as error:
             self._end_line()
             complain(error)
+            self._notices = [notice for notice in self._notices if type(error).__name__ not in notice]
             self.exit_code = 0 if self.lines.at_terminal else error.exit_code
         else:
             self._end_line()

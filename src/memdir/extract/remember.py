@@ -1,9 +1,9 @@
 """What the person asks to remember, in so many words -> one memory. Always honoured (H1).
 
-The person has decided that it is worth keeping and how to say it: their words become the body as they stand,
-with relative dates made absolute. The rules of `extract.local` only say what kind of memory it is. What is there
-already is not doubled: a memory about the same thing gets the new words on top, and what it said before stays
-below them.
+The person has decided that it is worth keeping and how to say it: their words become the body as they
+stand, with relative dates made absolute. The rules of `extract.local` only say what kind of memory it is.
+What is there already is not doubled: a memory about the same thing gets the new words on top, and what it
+said before stays below them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,20 @@ LONGEST_TITLE, LONGEST_DESCRIPTION = 60, 150
 """Columns: a wide character counts as two."""
 
 ALIKE = 0.5
-"""So many of its words in the news: an older sentence is about the same, and is marked as said earlier."""
+"""So near to the news, or with so many of its words in it, something said earlier is about the same."""
 
 _WISH = re.compile(
     r"\s*(?:please\s+)?(?:remember|note|keep in mind)(?:\s+that\b|\s*[:,])\s*"
     r"|\s*请?(?:你|帮我)?(?:记住|记下来|记下|记一下)\s*[：:，,]?\s*",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"^[\s>#*•·`~-]+(?=[^\s>#*•·`~-])|^\d{1,2}[.)]\s+")
+_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~])?")
+"""What colours a terminal."""
+_MARKS = re.compile(r"^(?:[>#]+\s*|[-*+•·]\s+|\d{1,2}[.)]\s+)+")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_MARKDOWN = frozenset("-*#>|`")
 _EARLIER = ("Earlier: ", "之前：")
 
 
@@ -84,7 +88,7 @@ def remember(text: str, *, memory: MemoryDir, kind: str | None, session: str | N
 
 def _tidy(text: str) -> str:
     """The words without "remember that", and without what no eye sees."""
-    lines = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+    lines = _CODES.sub("", text.encode("utf-8", "replace").decode()).replace("\r\n", "\n").replace("\r", "\n")
     seen = "".join(letter for letter in lines if letter in "\n\t" or not _unseen(letter)).strip()
     wish = _WISH.match(seen)
     return (seen[wish.end() :].strip() or seen) if wish else seen
@@ -98,13 +102,13 @@ def _unseen(letter: str) -> bool:
 def _checked(text: str) -> str:
     if not text:
         raise UsageError("there is nothing to remember in that")
-    if found := scan(text):
-        raise SecretFound(tuple(sorted({finding.rule for finding in found})), where="the text")
     if len(text) > LONGEST:
         raise UsageError(
             f"{len(text):,} characters are too many for a memory",
             hint=f"keep them in a file and remember where it is; a memory has at most {LONGEST:,}",
         )
+    if found := scan(text):
+        raise SecretFound(tuple(sorted({finding.rule for finding in found})), where="the text")
     return text
 
 
@@ -117,9 +121,22 @@ def _dated(text: str, today: date) -> str:
 
 def _headline(text: str, limit: int) -> str:
     """The first line that says something, without marks of a list or heading."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = next((line for line in lines if re.search(r"\w", line)), lines[0])
-    return _cut(_MARKS.sub("", first), limit)
+    return _cut(_telling(text)[0], limit)
+
+
+def _summary(text: str, limit: int) -> str:
+    """All lines in one, as long as there is room."""
+    first, *more = _telling(text)
+    for line in more:
+        first += f" {line}" if first.endswith((":", "：")) else f"; {line}"
+    return _cut(first, limit)
+
+
+def _telling(text: str) -> list[str]:
+    """The lines that say something, each without its mark; all there are if none does."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"\w", line) and not line.startswith("```")]
+    return [_MARKS.sub("", line) for line in telling] or lines
 
 
 def _cut(text: str, limit: int) -> str:
@@ -141,7 +158,7 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
     if _same(said, existing):
         return []
     kind = chosen or _suggested(said, today)
-    title, about = _headline(said, LONGEST_TITLE), _headline(said, LONGEST_DESCRIPTION)
+    title, about = _headline(said, LONGEST_TITLE), _summary(said, LONGEST_DESCRIPTION)
     evidence = Evidence(turn=0, sentence=title)
     if known := _about_the_same(said, existing, kind):
         body, replaced = _on_top(said, known.body)
@@ -178,24 +195,35 @@ def _suggested(said: str, today: date) -> Kind:
 
 
 def _about_the_same(said: str, existing: Sequence[Known], kind: Kind) -> Known | None:
-    """The memory that the news belongs to; of another kind only if it is very near."""
-    from memdir.extract.local.topics import nearest
+    """The memory that the news belongs to. One shared word makes none; of another kind only if very near."""
+    from memdir.extract.local.topics import SAME_TOPIC, matches
 
-    like = [known for known in existing if known.type in (None, kind)]
-    found = nearest(said, like) or nearest(said, existing, least=ALIKE)
-    return found.known if found else None
+    news = set(words(said))
+    for match in matches(said, existing):
+        near = match.score >= ALIKE
+        akin = match.score >= SAME_TOPIC and len(news & set(words(match.known.text))) > 1
+        if near or (akin and match.known.type in (None, kind)):
+            return match.known
+    return None
 
 
 def _same(said: str, existing: Iterable[Known]) -> Known | None:
-    """The memory that says just this."""
+    """The memory that says just this, and still does."""
     wanted = _folded(said)
-    return next((known for known in existing if wanted in _folded(known.body)), None)
+    return next((known for known in existing if wanted in _sayings(known.body)), None)
+
+
+def _sayings(body: str) -> set[str]:
+    """What a body says: all of it, each line, and each sentence, for comparing."""
+    lines = [line for line in body.splitlines() if not line.startswith(_EARLIER)]
+    sentences = (sentence for line in lines for sentence in _SENTENCE.split(line))
+    return {_folded(one) for one in ("\n".join(lines), *lines, *sentences) if one.strip()}
 
 
 def _folded(text: str) -> str:
-    """What is the same for a reader: letters, digits and signs, without case, spaces and ends of sentences."""
+    """What is the same for a reader: letters, digits and signs, without case, spaces, ends of sentences."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[\s.,;:!?。，；：！？]+", "", plain)
+    return re.sub(r"[\s.,;:!?]+", "", plain.replace("。", ".")) or text.strip()
 
 
 def _on_top(said: str, old: str) -> tuple[str, bool]:
@@ -203,24 +231,30 @@ def _on_top(said: str, old: str) -> tuple[str, bool]:
 
     A line whose words are all in the news is left out; one about the same is marked as said earlier.
     """
-    news, earlier = set(words(said)), _EARLIER[bool(_HAN.search(said))]
-    kept: list[str] = []
-    replaced = True
-    for line in old.strip().splitlines():
-        terms = set(words(line))
-        share = len(terms & news) / len(terms) if terms else 0.0
-        if share == 1.0 or (not line.strip() and not kept):
-            continue
-        if share >= ALIKE and line[:1] not in "-*#>|`" and not line.startswith(_EARLIER):
-            line = earlier + line
-        elif line.strip() and not line.startswith(_EARLIER):
-            replaced = False
-        kept.append(line)
-    return "\n\n".join(filter(None, [said, "\n".join(kept).rstrip()])), replaced
+    kept = [line for line in (_beside(line, said) for line in old.strip().splitlines()) if line is not None]
+    replaced = all(not line.strip() or line.startswith(_EARLIER) for line in kept)
+    return "\n\n".join(filter(None, [said, "\n".join(kept).strip()])), replaced
+
+
+def _beside(line: str, said: str) -> str | None:
+    """An old line beside the news: as it is, marked, or None."""
+    news, terms = set(words(said)), set(words(_unmarked(line)))
+    share = len(terms & news) / len(terms) if terms else 0.0
+    if share == 1.0:
+        return None
+    if share < ALIKE or line[:1] in _MARKDOWN or line.startswith(_EARLIER):
+        return line
+    return _EARLIER[bool(_HAN.search(said))] + line
+
+
+def _unmarked(line: str) -> str:
+    for mark in _EARLIER:
+        line = line.removeprefix(mark)
+    return line
 
 
 def _settled(before: Known, memory: MemoryDir, *, kind: Kind | None, now: datetime) -> Change:
-    """Bring the type and the index line of an updated memory up to date; a line that somebody worded stays."""
+    """Bring type and index line of an updated memory up to date; a line that somebody worded stays."""
     stored = memory.read(before.file)
     data = topic.edit(stored.data, {"type": kind}) if kind else stored.data
     about = topic.parse(data, filename=before.file)

@@ -19,7 +19,7 @@ from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind
 from memdir.memory.words import words
 
-LEAST_WORDS = 3
+LEAST_WORDS = 2
 """With fewer words a passage says nothing that is understood later."""
 NEIGHBOURS = 3
 """How many plain statements on either side of a seed come along."""
@@ -43,8 +43,14 @@ class Candidate:
 
     @property
     def seed(self) -> Sentence:
-        """The sentence that says most among those that scored."""
-        return max((self.sentences[at] for at in self.seeds), key=lambda s: min(len(set(words(s.text))), 8))
+        """Among the sentences that scored the one that says most; of a rule, one that says what to do."""
+        orders = self.kind == "feedback"
+
+        def telling(sentence: Sentence) -> tuple[bool, int]:
+            ordered = orders and Cue.DIRECTIVE in sentence.cues and Cue.BACK not in sentence.cues
+            return ordered, min(len(set(words(sentence.text))), 8)
+
+        return max((self.sentences[at] for at in self.seeds), key=telling)
 
     @property
     def seed_days(self) -> tuple[date, ...]:
@@ -126,6 +132,8 @@ def _carried(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 def _announces(sentence: Sentence) -> bool:
     """ "One thing to remember:" says nothing itself; what follows is meant."""
+    if Cue.BACK in sentence.cues:
+        return False
     if Cue.INDEFINITE in sentence.cues:
         return True
     empty = sentence.text.endswith((":", "：")) or len(set(words(sentence.text))) < 2

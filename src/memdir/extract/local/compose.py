@@ -118,17 +118,19 @@ def _ended(text: str) -> str:
 
 
 def _parts(candidate: Candidate) -> tuple[list[Sentence], list[Sentence], list[Sentence]]:
-    """Rules, reasons, and where the rules hold. The sentence that scored is always a rule."""
+    """Rules, reasons, and where the rules hold. The sentence that says most is always a rule."""
     rules, reasons, scopes = [], [], []
-    for at, sentence in enumerate(candidate.sentences):
+    for sentence in candidate.sentences:
         own = found(sentence.text, tables_for(sentence.text))
-        if Cue.BACK in own or (Cue.STANDING in own and at not in candidate.seeds[:1]):
+        if sentence is candidate.seed:
+            rules.append(sentence)
+        elif own & {Cue.BACK, Cue.STANDING}:
             scopes.append(sentence)
-        elif at not in candidate.seeds and Cue.REASON in own and Cue.DIRECTIVE not in own:
+        elif Cue.REASON in own and Cue.DIRECTIVE not in own:
             reasons.append(sentence)
         else:
             rules.append(sentence)
-    return (rules or scopes), reasons, (scopes if rules else [])
+    return rules, reasons, scopes
 
 
 def _general(text: str) -> str:

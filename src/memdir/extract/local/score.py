@@ -46,6 +46,7 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (1.0, "continue approval"),
         (0.5, "correction"),
         (2.5, "correction directive reason"),
+        (1.5, "correction prohibit statement"),
         (1.0, "team directive"),
         (1.5, "team durable"),
         (2.0, "team practice"),
@@ -58,6 +59,7 @@ WEIGHTS: Mapping[Kind, _Weights] = {
     "user": _weights(
         (3.0, "role first"),
         (1.0, "role"),
+        (2.0, "role first directive"),
         (2.0, "preference"),
         (1.5, "prefers statement"),
         (1.0, "preference durable"),
@@ -122,10 +124,11 @@ AGAINST: Mapping[Cue, Mapping[Kind, float]] = {
     Cue.RETRACT: dict.fromkeys(WEIGHTS, 4.0),
     Cue.KNOWN: dict.fromkeys(WEIGHTS, 4.0),
     Cue.HEDGE: dict.fromkeys(WEIGHTS, 1.5),
-    Cue.MACHINERY: dict.fromkeys(WEIGHTS, 1.0),
+    Cue.ELSEWHERE: dict.fromkeys(WEIGHTS, 3.0),
+    Cue.MACHINERY: {"feedback": 1.0, "user": 2.0, "project": 1.0, "reference": 1.0},
     Cue.LIMITED: {"feedback": 4.0, "user": 3.0, "project": 1.5, "reference": 1.5},
     Cue.QUOTED: {"feedback": 3.5, "user": 3.5, "project": 1.5, "reference": 1.0},
-    Cue.TASK: {"feedback": 1.0, "user": 1.0, "project": 1.0, "reference": 1.0},
+    Cue.TASK: {"feedback": 2.0, "user": 2.0, "project": 2.0, "reference": 1.0},
 }
 """Points taken off."""
 

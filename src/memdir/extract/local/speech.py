@@ -50,7 +50,7 @@ def sentences(turn: Turn, index: int, *, today: date) -> list[Sentence]:
 
 def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> Sentence:
     cues = found(_ADDRESS.sub("https", piece.text), tables)
-    dated = absolute(piece.text, today=today, past=Cue.PAST in cues)
+    dated = absolute(piece.text, today=today, past=_tells_the_past(piece.text, tables))
     return Sentence(
         turn=turn,
         block=piece.block,
@@ -61,6 +61,15 @@ def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> S
         cues=with_shapes(cues, piece.text, dated, today=today),
         head_cues=found(piece.head, tables) if piece.head else frozenset(),
     )
+
+
+def _tells_the_past(text: str, tables: tuple[Table, ...]) -> bool:
+    """Does it tell what happened? A reason does not count: "it moves because they were ill"."""
+    for table in tables:
+        reason = table.patterns[Cue.CONNECTIVE].search(text)
+        if table.patterns[Cue.PAST].search(text[: reason.start()] if reason and reason.start() else text):
+            return True
+    return False
 
 
 # ---------------------------------------------------------------------------------- cutting

@@ -27,7 +27,7 @@ _SMALL_WORDS = {
     for name, words in {
         "english": "the to is of and a it we you this that for in i be on not with are have",
         "german": "der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte dir",
-        "spanish": "el la los las que de y es en no por para con una un se lo está nos del al como",
+        "spanish": "el la los las que de y es en por para con una un se lo está nos del al como",
     }.items()
 }
 _SAMPLE = 4_000

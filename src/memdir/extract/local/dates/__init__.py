@@ -67,7 +67,8 @@ def _spans(text: str, frame: Frame) -> list[_Span]:
         for match in rule.pattern.finditer(text):
             if any(match.start() < span.end and span.start < match.end() for span in spans):
                 continue
-            value: Value = rule.resolve(match, frame)
+            ahead = replace(frame, past=False) if _BEFORE.search(text[: match.start()][-30:]) else frame
+            value: Value = rule.resolve(match, ahead)
             if value is not None:
                 spans.append(_Span(start=match.start(), end=match.end(), value=value, beside=rule.beside))
                 frame = _within(frame, value)

@@ -169,14 +169,14 @@ def as_said(_: re.Match[str], __: Frame) -> Value:
 
 
 def month(match: re.Match[str], frame: Frame) -> Value:
-    """A month with the word before it; "in April" alone tells a year only in a tale of the past."""
+    """A month with the word before it; "in April" alone stays so, but in a tale of the past."""
     lead, named, year = match.group("lead"), _month_in(match), match.groupdict().get("year")
     if year:
         return f"{lead}{year}-{named:02}"
     if frame.past:
         return f"{lead}{frame.today.year - (named > frame.today.month)}-{named:02}"
     if lead.strip().lower() in _EITHER_WAY:
-        return None
+        return match.group()
     return f"{lead}{frame.today.year + (named < frame.today.month)}-{named:02}"
 
 

@@ -180,6 +180,7 @@ _CHINESE_AND_JAPANESE = (
     _signs(f"(?<!毎週){_KANJI_DAY}", to.weekday, beside=True),
     _signs(rf"下下个?月\s?{_D}{_DAY_SIGN}", to.day_in_month(2)),
     _signs(rf"(?:下个?月|来月の?)\s?{_D}{_DAY_SIGN}", to.day_in_month(1)),
+    _signs(rf"(?:上个?月|先月の?)\s?{_D}{_DAY_SIGN}", to.day_in_month(-1)),
     _signs(rf"(?:这个?月|本月|今月の?)\s?{_D}{_DAY_SIGN}", to.day_in_month(0)),
     _signs(r"(?<!\d)(?P<month>1[0-2]|[1-9])\s?月(?:底|末)", to.end_of_named_month),
     _signs("下个?月底|下月末|来月末", to.month_end(1)),
