@@ -295,19 +295,24 @@ class Runtime:
 
     async def drain(self) -> bool:
         """Let running extractions finish, within the time the settings give (E9). Whether all did."""
-        finished = True
+        finished: list[bool] = []
         seconds = self.project.settings.extract.drain_seconds
-        for conversation in self.conversations:
-            if conversation.extractor is not None:
-                finished &= await conversation.extractor.drain(seconds)
-        return finished
+
+        async def drain(extractor: Extractor) -> None:
+            finished.append(await extractor.drain(seconds))
+
+        async with anyio.create_task_group() as waiting:
+            for conversation in self.conversations:
+                if conversation.extractor is not None:
+                    waiting.start_soon(drain, conversation.extractor)
+        return all(finished)
 
     # -- the parts of a conversation --
 
     def _prefix(self) -> Prefix:
         """Who the agent is, then how its memory works; the same for a whole session (I6)."""
         about = prompts.render("coding", cwd=str(self.project.places.cwd))
-        remembering = load_memory_prompt(self.project.memory)
+        remembering = load_memory_prompt(self.project.memory, events=self.events)
         system = (about, remembering) if remembering else (about,)
         return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
 

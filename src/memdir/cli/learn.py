@@ -98,15 +98,11 @@ class _Run:
 
     async def _learn_file(self, file: Path) -> None:
         """Learn from one file; it may hold talks about several projects."""
-        for talked in foreign.read(file, project=_root_of):
-            part = talked
+        for part in foreign.read(file, project=_root_of):
             project = open_project(self.opened, folder=self.folder or _folder_of(part))
-            if part.cwd is None or _root_of(part.cwd) != project.places.root:
-                # Learned for another project than its own: that has a cursor of its own.
-                part = replace(part, part=f"{part.part} for {project.places.root}")
             memory = project.require_memory().directory
             async with app.running(project) as runtime:
-                saved = await runtime.learn(part)
+                saved = await runtime.learn(_for(project, part))
             self._take(saved, memory)
             self.warnings |= dict.fromkeys(project.warnings)
             if saved.changes and part.cwd and self.folder is None and not part.cwd.is_dir():
@@ -170,6 +166,14 @@ class _Run:
             told.add(str(error))
         if len(self.failures) > len(told):
             talk(f"(the same for {len(self.failures) - len(told)} more files)")
+
+
+def _for(project: app.Project, part: Talk) -> Talk:
+    """The talk; for another project than its own it counts as a part of its own, not learned from yet."""
+    root = project.places.root
+    if part.cwd is not None and _root_of(part.cwd) == root:
+        return part
+    return replace(part, part=f"{part.part} for {root}")
 
 
 def _root_of(folder: Path) -> Path:

@@ -1,17 +1,22 @@
 """Memories from a talk without a language model: `propose(turns, existing, today=…) -> [Proposal]`.
 
-    speech      a message        -> the sentences that are the person's own
-    cues        a sentence       -> what its words tell (one module per language)
+    pasted      a message        -> the person's own words
+    speech      a turn           -> sentences, each with its cues
+    cues        a sentence       -> what its words tell (one text file per language)
+    shapes      a sentence       -> what its look tells
     dates       a sentence       -> absolute dates
     score       cues             -> a kind of memory and points
+    secrecy     sentences        -> the same without secret values
     candidates  sentences        -> passages worth a memory
+    subjects    an answer        -> subject words for "keep doing that"
     retract     candidates       -> those not taken back later
     topics      a passage        -> the known memory about the same thing
     compose     a passage        -> title, description, body, file name
     merge       a known memory   -> its new body
     forget      sentences        -> deletions
+    proposals   all of it, in order
 
-To teach it a phrase, add a line to `cues/en.py` or its neighbours.
+To teach it a phrase, add a line to `cues/english.txt` or a neighbour of it.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ orders, jokes, things meant only for now, and sentences with a secret stay out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
 
-from memdir.extract.local.cues import Cue
+from memdir.extract.local.cues import Cue, union
 from memdir.extract.local.score import Verdict, best_kind, judge
 from memdir.extract.local.secrecy import without_secrets
 from memdir.extract.local.speech import Sentence
@@ -59,7 +59,7 @@ class Candidate:
 
     @property
     def cues(self) -> frozenset[Cue]:
-        return frozenset().union(*(sentence.cues for sentence in self.sentences))
+        return union(sentence.cues for sentence in self.sentences)
 
     @property
     def points_back(self) -> bool:
@@ -86,15 +86,18 @@ def candidates(sentences: Sequence[Sentence], *, announced: bool = False) -> lis
         spoken[0] = replace(spoken[0], cues=spoken[0].cues | {Cue.REMEMBER})
     turn_cues = [sentence.cues for sentence in spoken]
     judged = [
-        (sentence, judge(sentence.cues, _union(turn_cues[:at] + turn_cues[at + 1 :])))
+        (sentence, judge(sentence.cues, union(turn_cues[:at] + turn_cues[at + 1 :])))
         for at, sentence in enumerate(spoken)
+        if not _heads_a_list(spoken, at)
     ]
     blocks = [list(block) for _, block in groupby(judged, key=lambda pair: pair[0].block)]
     return [candidate for block in blocks for candidate in _of_block(block)]
 
 
-def _union(cues: Iterable[frozenset[Cue]]) -> frozenset[Cue]:
-    return frozenset().union(*cues)
+def _heads_a_list(sentences: Sequence[Sentence], at: int) -> bool:
+    """The line above a list says nothing that its items do not say better."""
+    after = sentences[at + 1] if at + 1 < len(sentences) else None
+    return after is not None and after.item and not sentences[at].item
 
 
 # ---------------------------------------------------------------------------------- what carries over
@@ -218,21 +221,36 @@ def _comes_along(judged: _Judged) -> bool:
     sentence, _ = judged
     if sentence.cues & _LEFT_OUT:
         return False
+    if Cue.APPROVAL in sentence.cues and Cue.STATEMENT not in sentence.cues:
+        return False  # "good catch"
     return len(set(words(sentence.text))) >= 2
 
 
 def _candidate(judged: Sequence[_Judged]) -> Candidate:
-    totals: dict[Kind, float] = {}
+    kind = _kind(judged)
+    kept = [one for one in judged if kind in ("user", "feedback") or not _is_aside(one)]
+    best = max((verdict for _, verdict in kept), key=lambda verdict: verdict.score)
+    return Candidate(
+        kind=kind,
+        score=best.score,
+        sentences=tuple(sentence for sentence, _ in kept),
+        seeds=tuple(at for at, (_, verdict) in enumerate(kept) if verdict.enough),
+        wished=any(Cue.REMEMBER in sentence.cues for sentence, _ in kept),
+        because=best.because,
+    )
+
+
+def _kind(judged: Sequence[_Judged]) -> Kind:
+    """The kind that its sentences together speak for; a bare "remember that" speaks for none."""
     telling = [verdict for sentence, verdict in judged if Cue.BACK not in sentence.cues]
+    totals: dict[Kind, float] = {}
     for verdict in telling or [verdict for _, verdict in judged]:
         for kind, points in verdict.points.items():
             totals[kind] = totals.get(kind, 0.0) + max(points, 0.0)
-    best = max((verdict for _, verdict in judged), key=lambda verdict: verdict.score)
-    return Candidate(
-        kind=best_kind(totals),
-        score=best.score,
-        sentences=tuple(sentence for sentence, _ in judged),
-        seeds=tuple(at for at, (_, verdict) in enumerate(judged) if verdict.enough),
-        wished=any(Cue.REMEMBER in sentence.cues for sentence, _ in judged),
-        because=best.because,
-    )
+    return best_kind(totals)
+
+
+def _is_aside(judged: _Judged) -> bool:
+    """ "Wait, don't merge" beside a fact."""
+    sentence, verdict = judged
+    return not verdict.enough and Cue.DIRECTIVE in sentence.cues and Cue.STATEMENT not in sentence.cues

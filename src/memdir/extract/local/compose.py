@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from memdir.extract.local.candidates import Candidate
 from memdir.extract.local.cues import Cue, found, tables_for
+from memdir.extract.local.shapes import size
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind
 from memdir.memory.word_lists import STOP_WORDS
@@ -22,10 +23,13 @@ LONGEST_DESCRIPTION = 150
 _HAN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;:)]\s|\s\(|[，；：（。]|\s[-–—]+\s|\.\s")
 _LOOSE_WORDS = (
-    "so ok okay btw also please pls yeah anyway oh hm hmm ah well and but bitte übrigens ach pues y"
+    "so ok okay btw also please pls yeah anyway oh hm hmm ah well and but "
+    "bitte übrigens ach pues y 另外 对了 哦"
 )
 _LOOSE = frozenset(_LOOSE_WORDS.split())
 """Of the fillers of one word only these are dropped when no comma follows."""
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_DECORATION = re.compile(r"\A[^\w\"'“「『（(`#/…¿¡@$<.-]+")
 _RUNS = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 
@@ -62,15 +66,39 @@ def _said(candidate: Candidate) -> str:
     if candidate.kind != "feedback":
         return _joined(candidate.sentences)
     rules, reasons, scopes = _parts(candidate)
-    if not reasons:
-        return _joined([*rules, *scopes])
-    how = _joined(scopes) if scopes else _general(candidate.text)
-    return f"{_joined(rules)}\n\n**Why:** {_joined(reasons)}\n\n**How to apply:** {how}"
+    rule, why, how = _joined(rules), _joined(reasons), _joined(scopes)
+    if not why and len(rules) == 1:
+        rule, why = _split(rules[0].text)
+    if not why:
+        return " ".join(filter(None, [rule, how]))
+    return f"{rule}\n\n**Why:** {why}\n\n**How to apply:** {how or _general(candidate.text)}"
+
+
+def _split(text: str) -> tuple[str, str]:
+    """An order before and after its "because"; the reason is empty where there is none."""
+    tables = tables_for(text)
+    cuts = [cut for table in tables if (cut := table.patterns[Cue.CONNECTIVE].search(text))]
+    if cuts and not _KANA.search(text):
+        bare = cuts[0].group().strip(" ,，").lower() in _BARE_BECAUSE
+        before = text[: cuts[0].start()].strip(" ,，")
+        after = text[cuts[0].end() if bare else cuts[0].start() :].strip(" ,，")
+        is_order = bool(found(before, tables) & _ORDERS) and Cue.DIRECTIVE not in found(after, tables)
+        if is_order and min(size(before), size(after)) >= _CLAUSE_SIZE:
+            return _ended(tidy(before)), _ended(tidy(after))
+    return _ended(tidy(text)), ""
+
+
+_ORDERS = frozenset({Cue.DIRECTIVE, Cue.STANDING})
+_BARE_BECAUSE = frozenset({"because", "since", "weil", "denn", "porque", "因为", "由于"})
+"""These words only say that a reason follows; "otherwise" and its like are part of it."""
+_CLAUSE_SIZE = 3
 
 
 def tidy(text: str) -> str:
     """A sentence without its opening fillers, with a capital letter."""
-    text = text.strip().strip("()").strip()
+    text = _DECORATION.sub("", text.strip())
+    if text.startswith("(") and text.rstrip(".").endswith(")"):
+        text = text.rstrip(".")[1:-1].strip()
     tables = tables_for(text)
     for _ in range(6):
         shorter = _without_filler(text, [table.patterns[Cue.FILLER] for table in tables])

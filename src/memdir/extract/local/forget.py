@@ -11,57 +11,81 @@ from collections.abc import Sequence
 
 from memdir.extract.local.cues import Cue, found, tables_for
 from memdir.extract.local.speech import Sentence
-from memdir.extract.local.topics import matches
 from memdir.extract.local.values import Delete, Evidence, Known
 from memdir.memory.words import words
 
-CLEAR = 0.16
-"""A memory must be at least this near to what the person said."""
+CLEAR = 0.5
+"""A memory must share at least so much with what the person said; a word that only it has counts 1."""
 MARGIN = 1.3
-"""And nearer than the next one by this factor."""
+"""And more than the next one, by this factor."""
 
 
 def forgotten(said: Sequence[Sentence], existing: Sequence[Known], *, before: str = "") -> list[Delete]:
-    """Deletions the person asks for in one turn. `before`: the turns before it, for "forget that one"."""
-    deletions: list[Delete] = []
+    """Deletions the person asks for in one turn. `before`: the assistant's turn before it."""
+    deletions: dict[str, Delete] = {}
     for at, sentence in enumerate(said):
-        if not _asks(sentence):
+        last = said[at - 1] if at else None
+        if not _asks(sentence, last, before):
             continue
         near = " ".join(other.said for other in said[max(0, at - 1) : at + 2])
-        target = _target(sentence, near, existing, before)
-        if target and target.file not in {deletion.file for deletion in deletions}:
+        if target := _target(sentence, near, existing, before):
             evidence = Evidence(turn=sentence.turn, sentence=sentence.said)
-            deletions.append(
-                Delete(file=target.file, reason="the person asked to forget it", evidence=evidence)
-            )
-    return deletions
+            reason = "the person asked to forget it"
+            deletions.setdefault(target.file, Delete(file=target.file, reason=reason, evidence=evidence))
+    return list(deletions.values())
 
 
-def _asks(sentence: Sentence) -> bool:
+def is_wish(sentence: Sentence) -> bool:
     """Alone, most forget words may be about files; beside a word for memories they are a wish."""
-    if Cue.FORGET not in sentence.cues or sentence.cues & {Cue.HYPOTHETICAL, Cue.SARCASM}:
+    return Cue.FORGET in sentence.cues and bool(sentence.cues & {Cue.NOTE, Cue.EXPLICIT})
+
+
+def _asks(sentence: Sentence, last: Sentence | None, before: str) -> bool:
+    if Cue.FORGET not in sentence.cues or sentence.cues & {Cue.HYPOTHETICAL, Cue.SARCASM, Cue.LIMITED}:
         return False
-    return Cue.NOTE in sentence.cues or Cue.EXPLICIT in sentence.cues
+    if is_wish(sentence):
+        return True
+    if not _points_back(sentence):
+        return False
+    about_memory = last.cues if last else found(before, tables_for(before)) if before else frozenset()
+    return Cue.NOTE in about_memory
+
+
+def _points_back(sentence: Sentence) -> bool:
+    """ "Delete it" names nothing itself."""
+    return Cue.POINTS in sentence.cues and len(set(words(sentence.said))) <= 3
 
 
 def _target(sentence: Sentence, near: str, existing: Sequence[Known], before: str) -> Known | None:
     for text in (sentence.said, near):
         if target := _clearly(text, existing, sentence.cues):
             return target
-    points_back = Cue.POINTS in sentence.cues or len(set(words(sentence.said))) <= 3
-    return _clearly(before, existing, sentence.cues) if points_back and before else None
+    return _clearly(before, existing, sentence.cues) if before and Cue.POINTS in sentence.cues else None
 
 
 def _clearly(text: str, existing: Sequence[Known], cues: frozenset[Cue]) -> Known | None:
-    near = [match for match in matches(text, existing) if match.score >= CLEAR]
-    if not near:
+    """The memory that the words name, if there is only one such."""
+    near = sorted(_shares(text, existing).items(), key=lambda share: -share[1])
+    if not near or near[0][1] < CLEAR:
         return None
-    rivals = [match for match in near if match.score * MARGIN >= near[0].score]
+    rivals = [file for file, share in near if share * MARGIN >= near[0][1]]
+    named = {known.file: known for known in existing}
     if len(rivals) == 1:
-        return near[0].known
+        return named[rivals[0]]
     age = cues & {Cue.OLD, Cue.NEW}
-    same_age = [match.known for match in rivals if age and _age(match.known) == age]
+    same_age = [named[file] for file in rivals if age and _age(named[file]) == age]
     return same_age[0] if len(same_age) == 1 else None
+
+
+def _shares(text: str, existing: Sequence[Known]) -> dict[str, float]:
+    """For each memory, how many of the words it has; a word that several have is shared between them."""
+    vocabulary = {known.file: set(words(known.text)) for known in existing}
+    shares = dict.fromkeys(vocabulary, 0.0)
+    for word in {word for word in words(text) if len(word) > 1}:
+        having = [file for file, known_words in vocabulary.items() if word in known_words]
+        for file in having:
+            shares[file] += 1 / len(having)
+    return shares
 
 
 def _age(known: Known) -> frozenset[Cue]:

@@ -62,8 +62,8 @@ def _superseded(piece: str, known: Known, candidate: Candidate) -> bool:
     """Is this old sentence replaced by the news?"""
     if known.type == "feedback" and Cue.STANDING in candidate.cues:
         return True
-    if candidate.seed_days and _DAY.search(piece):
-        return True
+    if _DAY.search(piece):
+        return bool(candidate.seed_days)
     if _ADDRESS.search(piece):
         return _ADDRESS.search(candidate.text) is not None
     if Cue.CHANGE not in candidate.cues:

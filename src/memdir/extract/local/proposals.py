@@ -17,7 +17,7 @@ from memdir.extract.local.candidates import (
     part,
 )
 from memdir.extract.local.cues import Cue
-from memdir.extract.local.forget import forgotten
+from memdir.extract.local.forget import forgotten, is_wish
 from memdir.extract.local.merge import merged
 from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
@@ -28,6 +28,8 @@ from memdir.memory.words import words
 
 CONTEXT_TURNS = 5
 CONTEXT_LENGTH = 800
+NEXT_TURN = 3
+"""So many turns on, answers and tools included, the person may still go on about the same thing."""
 
 
 def propose(
@@ -41,8 +43,12 @@ def propose(
     """
     talk = [*context, *turns]
     first = len(context)
-    said = [sentences(turn, at, today=today) if at >= first else [] for at, turn in enumerate(talk)]
-    deletions = [d for at, own in enumerate(said) for d in forgotten(own, existing, before=_before(talk, at))]
+    said = [_said(turn, at, existing, today) if at >= first else [] for at, turn in enumerate(talk)]
+    deletions = [
+        deletion
+        for at, own in enumerate(said)
+        for deletion in forgotten(own, existing, before=_answered(talk, at))
+    ]
     gone = {deletion.file for deletion in deletions}
     left = [known for known in existing if known.file not in gone]
     found = standing(_found(talk, said), [s for own in said for s in own])
@@ -74,7 +80,13 @@ def _understood(found: Sequence[Candidate], before: Turn | None) -> list[Candida
     """Approvals get the subject words of what they approve of; what stays without a subject is dropped."""
     about = tuple(subjects(before.text)) if before and before.role == "assistant" else ()
     named = [replace(one, about=about) if one.points_back else one for one in found]
-    return [one for one in named if one.about or one.own_words >= LEAST_WORDS or one.wished]
+    return [one for one in named if one.wished or one.about or _names_its_subject(one)]
+
+
+def _names_its_subject(candidate: Candidate) -> bool:
+    if candidate.points_back:
+        return Cue.STATEMENT in candidate.cues
+    return candidate.own_words >= LEAST_WORDS
 
 
 def _asked_about(candidate: Candidate, talk: Sequence[Turn], at: int) -> bool:
@@ -94,8 +106,9 @@ def _stands_alone(candidate: Candidate) -> bool:
 
 def _goes_on(earlier: Candidate, later: Candidate) -> bool:
     """Two turns of the person in a row about one thing are one memory."""
-    near = later.turn - earlier.turn <= CONTEXT_TURNS - 2 and later.turn != earlier.turn
-    return near and earlier.kind == later.kind and bool(set(words(earlier.text)) & set(words(later.text)))
+    near = 0 < later.turn - earlier.turn <= NEXT_TURN
+    shared = {word for word in set(words(earlier.text)) & set(words(later.text)) if len(word) > 1}
+    return near and earlier.kind == later.kind != "reference" and bool(shared)
 
 
 def _before(talk: Sequence[Turn], at: int) -> str:
@@ -104,10 +117,28 @@ def _before(talk: Sequence[Turn], at: int) -> str:
     )
 
 
+def _answered(talk: Sequence[Turn], at: int) -> str:
+    """What the assistant said directly before a turn."""
+    before = talk[at - 1] if at else None
+    return before.text[:CONTEXT_LENGTH] if before and before.role == "assistant" else ""
+
+
+def _said(turn: Turn, at: int, existing: Sequence[Known], today: date) -> list[Sentence]:
+    """The person's sentences of a turn; those that speak of a known memory are marked."""
+    return [
+        replace(one, cues=one.cues | {Cue.TOPIC}) if nearest(one.text, existing) else one
+        for one in sentences(turn, at, today=today)
+    ]
+
+
 def _about_forgotten(candidate: Candidate, said: Sequence[Sentence]) -> bool:
     """In a turn that asks to forget, only an explicit wish or a standing rule makes a new memory."""
-    forgetting = any(Cue.FORGET in s.cues and s.cues & {Cue.NOTE, Cue.EXPLICIT} for s in said)
-    return forgetting and not candidate.wished and Cue.STANDING not in candidate.cues
+    if not any(is_wish(sentence) for sentence in said):
+        return False
+    wished = any(
+        Cue.REMEMBER in s.cues and not s.cues & {Cue.FORGET, Cue.EXPLICIT} for s in candidate.sentences
+    )
+    return not wished and Cue.STANDING not in candidate.cues
 
 
 def _merged(found: Iterable[Candidate], existing: Sequence[Known], talk: Sequence[Turn]) -> list[Proposal]:

@@ -55,6 +55,7 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (0.5, "practice first"),
         (1.0, "preference directive"),
         (0.5, "named directive"),
+        (2.5, "topic change"),
     ),
     "user": _weights(
         (3.0, "role first"),
@@ -66,6 +67,7 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (1.0, "preference standing"),
         (1.0, "preference reason"),
         (1.0, "preference directive"),
+        (2.5, "topic change"),
     ),
     "project": _weights(
         (0.5, "dated"),
@@ -75,7 +77,9 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (0.5, "ahead first"),
         (0.5, "ahead reason"),
         (1.0, "ahead due statement"),
-        (2.0, "ahead change"),
+        (2.5, "ahead change"),
+        (1.5, "ahead topic"),
+        (2.5, "topic change"),
         (0.5, "named dated"),
         (1.5, "recurring statement"),
         (1.0, "recurring commitment"),
@@ -95,6 +99,7 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (0.5, "organisation dated"),
         (1.0, "incident"),
         (1.5, "incident dated"),
+        (1.5, "incident dated past"),
         (1.0, "incident long"),
         (0.5, "incident past"),
         (0.5, "incident reason"),
@@ -110,7 +115,9 @@ WEIGHTS: Mapping[Kind, _Weights] = {
         (1.5, "place outside named"),
         (0.5, "place"),
         (1.0, "place named"),
+        (1.0, "outside named"),
         (1.0, "owner outside"),
+        (2.5, "topic change"),
         (1.0, "owner named"),
         (0.5, "owner named outside"),
     ),
@@ -174,6 +181,7 @@ def best_kind(points: Mapping[Kind, float]) -> Kind:
 def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict:
     """The verdict on a sentence with these cues, in a turn that has those `around` it."""
     wish = REMEMBER if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
+    around = frozenset() if wish else around
     points = {kind: _points(kind, cues, around) + wish for kind in WEIGHTS}
     if wish:
         points["feedback" if Cue.DIRECTIVE in cues else "project"] += PLAIN

@@ -22,13 +22,15 @@ LANGUAGES = {"english": True, "german": True, "spanish": True, "chinese": False,
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LATIN = re.compile(r"[a-zà-ÿ']+")
+_ENGLISH = "the to is of and a it we you this that for in i be on not with are have at by from they but my"
+_GERMAN = (
+    "der die das und ist nicht ein eine wir ich du dir mit für auf den dem von bei wenn bitte zur zum im am"
+)
+_SPANISH = "el la los las que de y es en por para con una un se lo está nos del al como sobre si"
 _SMALL_WORDS = {
-    name: frozenset(words.split())
-    for name, words in {
-        "english": "the to is of and a it we you this that for in i be on not with are have",
-        "german": "der die das und ist nicht ein eine wir ich du mit für auf den dem von bei wenn bitte dir",
-        "spanish": "el la los las que de y es en por para con una un se lo está nos del al como",
-    }.items()
+    "english": frozenset(_ENGLISH.split()),
+    "german": frozenset(_GERMAN.split()),
+    "spanish": frozenset(_SPANISH.split()),
 }
 _SAMPLE = 4_000
 """So many characters of a turn decide its language."""

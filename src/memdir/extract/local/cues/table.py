@@ -92,6 +92,8 @@ class Cue(StrEnum):
     RECURRING = "recurring"  # every second Tuesday
     STATEMENT = "statement"  # a sentence of some length that neither asks nor orders
     LONG = "long"  # a long one
+    # found by comparison (proposals.py)
+    TOPIC = "topic"  # it speaks of a known memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

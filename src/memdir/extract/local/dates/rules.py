@@ -176,7 +176,11 @@ _CHINESE_AND_JAPANESE = (
     _signs(f"今週の?{_KANJI_DAY}", to.weekday_of_week(0)),
     _signs(f"先週の?{_KANJI_DAY}", to.weekday_of_week(-1)),
     _signs(f"每个?{_WEEK_SIGN}[一二三四五六日天]|毎週の?[月火水木金土日]曜日?", to.as_said),
-    _signs(f"(?<![每下上本这个]){_WEEK_SIGN}{_WEEKDAY_SIGN}(?!至|到|和|、|期|次)", to.weekday, beside=True),
+    _signs(
+        f"(?<![每下上本这个到至和、]){_WEEK_SIGN}{_WEEKDAY_SIGN}(?!至|到|和|、|期|次)",
+        to.weekday,
+        beside=True,
+    ),
     _signs(f"(?<!毎週){_KANJI_DAY}", to.weekday, beside=True),
     _signs(rf"下下个?月\s?{_D}{_DAY_SIGN}", to.day_in_month(2)),
     _signs(rf"(?:下个?月|来月の?)\s?{_D}{_DAY_SIGN}", to.day_in_month(1)),

@@ -1,0 +1,204 @@
+"""`memdir chat`, at a terminal and without one, with a model on the wire."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from memdir.model.messages import ToolUse
+from memdir.testing import call, say
+from tests.cli.support import SECONDS, Desk, Typist, typist
+from tests.wire.answers import key_refused
+from tests.wire.server import Answer, Seen, WireServer
+
+MODEL = ("--model", "anthropic:claude-sonnet-5", "chat")
+TOPIC = """\
+---
+name: No merges on Fridays
+description: Nothing is merged on Fridays
+type: feedback
+---
+
+Nothing is merged on Fridays.
+"""
+
+
+@dataclass(kw_only=True)
+class Line:
+    """A model at the other end of the line. Side jobs find nothing, unless they are told to."""
+
+    server: WireServer
+
+    def answers(self, *answers: Answer, forks: tuple[Answer, ...] = ()) -> None:
+        """What the conversation is answered; `forks`: what the background job is."""
+        nothing = [say("Nothing to save.")] * 9
+        self.server.when(is_fork, *forks, *nothing)
+        self.server.when(is_recall, *[say('{"selected_memories": []}')] * 9)
+        self.server.add(*answers)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"ANTHROPIC_BASE_URL": self.server.url, "ANTHROPIC_API_KEY": self.server.key}
+
+
+def is_fork(seen: Seen) -> bool:
+    return "This message is not from the person." in seen.part("messages")
+
+
+def is_recall(seen: Seen) -> bool:
+    return "format" in seen.body.get("output_config", {})
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    with WireServer() as server:
+        yield Line(server=server)
+
+
+def says(someone: Typist, text: str) -> None:
+    someone.sees("\n> ")
+    someone.types(f"{text}\n")
+
+
+def saving(desk: Desk) -> tuple[list[ToolUse], ...]:
+    memory = desk.memory
+    pointer = "- [No merges on Fridays](no_fridays.md) — nothing is merged\n"
+    return (
+        [
+            call("Write", file_path=str(memory / "no_fridays.md"), content=TOPIC),
+            call("Write", file_path=str(memory / "MEMORY.md"), content=pointer),
+        ],
+    )
+
+
+def test_a_conversation_at_a_terminal_H1(desk: Desk, line: Line) -> None:
+    """Slash commands, a broken-off answer, a tool call, two questions, and the end."""
+    (desk.folder / "notes.txt").write_text("blue\n", "utf-8")
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(_: Seen) -> Answer:
+        asked.set()
+        go_on.wait(SECONDS)
+        return say("too late")
+
+    line.answers(
+        [say("I'll look."), call("Read", file_path=str(desk.folder / "notes.txt"))],
+        say("It is \x1b[34mblue."),
+        slow,
+        [say("Shall I?"), call("Bash", command="touch made\x1b[8m")],
+        say("Made."),
+        [call("Bash", command="touch never")],
+        say("As you like."),
+        key_refused(),
+    )
+    with typist(desk, *MODEL, **line.environment) as someone:
+        says(someone, "/memory")
+        assert "no memories yet" in someone.sees("in /")
+        says(someone, "/remember 我们用 pnpm")
+        someone.sees("Memory updated: project_")
+        says(someone, "/remember password = Xk39dkfjsl2291")
+        someone.sees("error: not written.*\nhint: ")
+        says(someone, "/dance")
+        someone.sees("there is no /dance\n/memory ")
+
+        says(someone, "what is in the notes?")
+        someone.sees(r"I'll look\.\n· Read notes\.txt\n")
+        assert "\x1b" not in someone.sees(r"blue\.\n\[[\d,]+ tokens in, [\d.]+ % from the cache; \d+ out\]\n")
+
+        says(someone, "你好")
+        assert asked.wait(SECONDS)
+        someone.types("\x03")
+        someone.sees(r"\(broken off\)\n")
+        go_on.set()
+
+        says(someone, "make it")
+        assert "\x1b" not in someone.sees(
+            r"The model wants to run: touch made\\x1b\[8m\n.*calls in this conversation: "
+        )
+        someone.types("y\n")
+        someone.sees(r"Made\.\n")
+        says(someone, "make another")
+        someone.sees("wants to run: touch never\n.*: ")
+        someone.types("n\n")
+        someone.sees("As you like")
+
+        says(someone, "still there?")
+        someone.sees("error: the key .* was refused")
+        someone.sees("\n> ")
+        someone.types("\x04")
+        assert someone.sees_the_end()[0] == 0
+    assert not (desk.folder / "never").exists()
+    assert len(desk.files()) == 1
+
+
+def test_what_was_saved_is_told_before_the_next_prompt_or_at_the_end_E8(desk: Desk, line: Line) -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def when_told(_: Seen) -> Answer:
+        started.set()
+        go_on.wait(SECONDS)
+        return list(*saving(desk))
+
+    line.answers(say("Yes."), forks=(when_told, say("Saved.")))
+    with typist(desk, *MODEL, "no merges on Fridays", **line.environment) as someone:
+        someone.sees(r"Yes\.\n")
+        someone.sees("\n> ")
+        assert started.wait(SECONDS)
+        someone.types("/exit\n")
+        someone.sees("saving what is worth keeping")
+        go_on.set()
+        code, told = someone.sees_the_end()
+    assert (code, told.count("Memory updated: no_fridays.md")) == (0, 1)
+    assert list(desk.files()) == ["no_fridays.md"]
+
+
+def test_ctrl_c_at_the_prompt_ends_the_conversation_with_130_H1(desk: Desk, line: Line) -> None:
+    with typist(desk, *MODEL, **line.environment) as someone:
+        someone.sees("\n> ")
+        someone.types("half a li\x03")
+        assert someone.sees_the_end()[0] == 130
+
+
+def test_without_a_terminal_each_line_is_a_turn_and_nobody_is_asked_H1(desk: Desk, line: Line) -> None:
+    line.answers(say("One."), [call("Bash", command="touch never")], say("Two."))
+    ran = desk.process(*MODEL, said="first\n\nsecond", **line.environment)
+    assert (ran.code, ran.out) == (0, "One.\nTwo.\n")
+    assert not (desk.folder / "never").exists()
+    refused = line.server.seen[-1].part("messages") + "".join(
+        seen.part("messages") for seen in line.server.seen
+    )
+    assert "nobody is there to allow it" in refused
+
+
+def test_what_a_turn_failed_with_is_the_exit_code_where_nobody_looks_A3(desk: Desk, line: Line) -> None:
+    line.answers(key_refused())
+    ran = desk.process(*MODEL, "hello", **line.environment)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[0].endswith("was refused (401)")
+    without = desk.process(*MODEL, "hello", ANTHROPIC_BASE_URL=line.server.url)
+    assert (without.code, without.out) == (2, "")
+    assert "ANTHROPIC_API_KEY is not set" in without.err
+
+
+def test_a_conversation_without_the_library_says_what_to_install_A3(desk: Desk, line: Line) -> None:
+    (desk.home / "anthropic.py").write_text("raise ImportError('not here')\n", "utf-8")
+    ran = desk.process(*MODEL, "hello", PYTHONPATH=str(desk.home), **line.environment)
+    assert ran.code == 1
+    assert "hint: pip install 'memdir[anthropic]'" in ran.err
+
+
+def test_a_conversation_needs_a_language_model_A3(desk: Desk) -> None:
+    ran = desk("chat", "hello")
+    assert (ran.code, ran.out) == (2, "")
+    assert "hint: name one with `--model anthropic:" in ran.err
+    assert desk("chat", "--model", "anthropic", "hello").code == 2
+
+
+def test_with_memory_off_there_is_a_conversation_without_it_S3(desk: Desk, line: Line) -> None:
+    line.answers(say("Hello."))
+    ran = desk.process("--bare", *MODEL, "no merges on Fridays", **line.environment)
+    assert (ran.code, ran.out, len(line.server.seen)) == (0, "Hello.\n", 1)
+    assert not desk.memory.exists()

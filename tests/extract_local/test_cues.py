@@ -1,0 +1,84 @@
+"""The cue files are complete and a phrase means what table.py says."""
+
+from __future__ import annotations
+
+import pytest
+
+from memdir.extract.local.cues import LANGUAGES, Cue, language, tables_for
+from memdir.extract.local.cues.table import sections, table
+from memdir.extract.local.score import AGAINST, AROUND, ENOUGH, WEIGHTS, judge
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_each_language_knows_all_cues_that_scores_and_explicit_wishes_need(name: str) -> None:
+    needed = {
+        Cue.REMEMBER,
+        Cue.FORGET,
+        Cue.RETRACT,
+        Cue.DIRECTIVE,
+        Cue.STANDING,
+        Cue.FILLER,
+        *AGAINST,
+        *AROUND,
+    }
+    assert needed <= set(language(name).patterns)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "said", "found"),
+    [
+        ("from now on", "So from  now on, tabs", True),
+        ("from now on", "from now once", False),
+        ("^use", "ok, use tabs", True),
+        ("^use", "we use tabs", False),
+        ("^^why", "ok so why is that", True),
+        ("^^why", "it shows why", False),
+        ("ignore$", "ah, ignore.", True),
+        ("ignore$", "ignore the last", False),
+        ("keep … like that", "keep writing them like that", True),
+        ("keep … like that", "keep " + "on and " * 9 + "like that", False),
+    ],
+)
+def test_a_phrase_is_found_where_it_says(phrase: str, said: str, found: bool) -> None:
+    made = table("test", f"[standing]\n{phrase}\n[filler]\nok | so", spaced=True)
+    assert (Cue.STANDING in made.found(said)) is found
+
+
+def test_phrases_stand_on_lines_or_between_bars_and_notes_are_skipped() -> None:
+    assert sections("# note\n[fIRST]".lower() + "\n# note\ni | we\nour own\n") == {
+        Cue.FIRST: ["our own", "we", "i"]
+    }
+
+
+def test_an_unknown_section_is_an_error() -> None:
+    with pytest.raises(ValueError, match="frist"):
+        sections("[frist]\nwe")
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("put it in the wiki", ["english"]),
+        ("das ist nicht der Grund", ["german"]),
+        ("el plazo es para los clientes", ["spanish"]),
+        ("报表用这个", ["chinese"]),
+        ("報告はこちらです", ["japanese"]),
+        ("我们 dashboard 一律 UTC", ["chinese", "english"]),
+        ("…", ["english"]),
+    ],
+)
+def test_the_language_is_told_by_script_and_small_words(said: str, names: list[str]) -> None:
+    assert [found.language for found in tables_for(said)] == names
+
+
+def test_a_verdict_says_which_cues_it_came_from() -> None:
+    verdict = judge(frozenset({Cue.STANDING, Cue.DIRECTIVE, Cue.STATEMENT}))
+    assert (verdict.kind, verdict.score >= ENOUGH) == ("feedback", True)
+    assert verdict.because == ("standing", "standing+statement", "directive+standing")
+
+
+def test_every_cue_that_counts_is_one_that_can_be_found() -> None:
+    counted = {cue for rows in WEIGHTS.values() for needed, _ in rows for cue in needed}
+    by_shape = {Cue.URL, Cue.NAMED, Cue.DATED, Cue.AHEAD, Cue.DUE, Cue.RECURRING, Cue.STATEMENT, Cue.LONG}
+    by_comparison = {Cue.TOPIC}
+    assert counted <= by_shape | by_comparison | set(language("english").patterns)

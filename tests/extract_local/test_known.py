@@ -1,0 +1,99 @@
+"""Known topics are updated rather than doubled; what is forgotten is the right file only."""
+
+from __future__ import annotations
+
+import pytest
+
+from memdir.extract.local import Create, Delete, Known
+from tests.extract_local.talks import deleted, memory, person, update
+
+LAUNCH = memory(
+    "launch.md", "Harbour launch", "Harbour 2 launches on 2026-03-16 (Monday). Doors open at nine."
+)
+BOARD = memory(
+    "board.md",
+    "Order dashboards",
+    "Orders: https://old.example.com/orders . Group: orders-eu.",
+    kind="reference",
+)
+REVIEW = memory("review.md", "Pull requests", "Pull requests are one big commit.", kind="feedback")
+TRIAL = memory("trial.md", "Quince trial", "We try out Quince search until summer.")
+OLD_CI = memory("old_ci.md", "旧 CI", "旧 CI：https://ci-old.example.com", kind="reference")
+NEW_CI = memory("new_ci.md", "新 CI", "新 CI：https://ci.example.com", kind="reference")
+
+
+def test_a_moved_date_is_replaced_in_its_file_and_the_rest_survives() -> None:
+    found = update("The harbour launch moved, it's the 30th now. The crane isn't ready.", known=[LAUNCH])
+    assert found.file == "launch.md"
+    assert found.body.startswith("Harbour 2 launches on 2026-03-30 (Monday). Doors open at nine.")
+    assert "2026-03-16" not in found.body
+
+
+def test_a_new_address_replaces_the_old_one_and_the_rest_survives() -> None:
+    said = "The order dashboards have moved, orders are at https://new.example.com/orders now."
+    body = update(said, known=[BOARD]).body
+    assert ("new.example.com" in body, "old.example.com" in body, "orders-eu" in body) == (True, False, True)
+
+
+def test_a_new_rule_replaces_the_old_one() -> None:
+    body = update("From now on split pull requests, at most 300 lines each.", known=[REVIEW]).body
+    assert ("300 lines" in body, "one big commit" in body) == (True, False)
+
+
+def test_two_updates_of_one_file_build_on_each_other() -> None:
+    said = (
+        "- the quince trial is extended until 1 July, because procurement was slow\n"
+        "- for the quince trial we decided to pay only ten seats"
+    )
+    body = update(said, known=[TRIAL]).body
+    assert ("2026-07-01" in body, "ten seats" in body) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["as always, pull requests are one big commit please", "Pull requests are always one big commit."],
+)
+def test_what_is_known_is_not_written_again(said: str) -> None:
+    assert person(said, known=[REVIEW]) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        ("please forget everything about the Quince trial", ["trial.md"]),
+        ("You can delete that note about the harbour launch.", ["launch.md"]),
+        ("老 CI 昨天关了，那条记忆可以删了", ["old_ci.md"]),
+        ("Vergiss bitte alles über den Quince trial", ["trial.md"]),
+        ("Olvida lo de Quince, por favor", ["trial.md"]),
+    ],
+)
+def test_forget_deletes_the_right_file_only(said: str, gone: list[str]) -> None:
+    assert deleted(said, known=[LAUNCH, TRIAL, OLD_CI, NEW_CI]) == gone
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget it",
+        "please forget what you know about my salary",
+        "delete the file notes.txt, it got committed by accident",
+        "remove the trial flag from the config",
+        "what if I asked you to forget everything?",
+        "把这个函数删掉",
+    ],
+)
+def test_forget_without_a_target_deletes_nothing(said: str) -> None:
+    assert person(said, known=[LAUNCH, TRIAL, OLD_CI, NEW_CI]) == []
+
+
+def test_a_new_wish_beside_a_deletion_is_kept() -> None:
+    said = "Forget the note on the Quince trial. Remember that search is done by the Kiel team now."
+    proposals = person(said, known=[TRIAL])
+    assert [type(proposal) for proposal in proposals] == [Delete, Create]
+
+
+def test_a_memory_without_a_type_can_be_updated() -> None:
+    known = Known(
+        file="launch.md", name="Harbour launch", description="", type=None, body="Harbour launch: 2026-03-16"
+    )
+    assert update("The harbour launch moved to the 30th.", known=[known]).file == "launch.md"
