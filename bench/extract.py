@@ -79,11 +79,19 @@ def _state(stored: Stored, case: Case) -> dict[str, str]:
 
 def local(case: Case, memory: MemoryDir) -> None:
     """The rule-based extractor."""
-    turns = [Turn(role=_ROLES[turn["role"]], text=turn["text"]) for turn in case["turns"]]
-    keys = ("file", "name", "description", "type", "body")
-    existing = [Known(**{key: known[key] for key in keys}) for known in case["existing"]]
-    for proposal in propose(turns, existing, today=date.fromisoformat(case["today"])):
+    for proposal in propose(turns_of(case), known_of(case), today=date.fromisoformat(case["today"])):
         apply(proposal, memory, case)
+
+
+def turns_of(case: Case) -> list[Turn]:
+    """The talk."""
+    return [Turn(role=_ROLES[turn["role"]], text=turn["text"]) for turn in case["turns"]]
+
+
+def known_of(case: Case) -> list[Known]:
+    """What is known before it."""
+    keys = ("file", "name", "description", "type", "body")
+    return [Known(**{key: known[key] for key in keys}) for known in case["existing"]]
 
 
 _ROLES: Mapping[str, Any] = {"user": "person", "assistant": "assistant", "tool": "tool"}

@@ -25,6 +25,7 @@ from memdir import settings as settings_files
 from memdir.agent.events import FAILED, MENDED, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message, load_memory_prompt
+from memdir.agent.log import log_to
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import TOOLS, ToolContext
@@ -337,13 +338,15 @@ class Runtime:
     def _recall(self) -> Recall | None:
         if self.project.memory is None or not self.project.settings.features.recall:
             return None
-        return Recall(
+        recall = Recall(
             self.project.memory.directory,
             tasks=self.tasks,
             model=self.models.recall,
             now=self.project.now,
             events=self.events,
         )
+        recall.warm()
+        return recall
 
     def _extractor(self, session: str, on_saved: Callable[[Saved], None]) -> Extractor | None:
         if self.project.memory is None:
@@ -371,7 +374,7 @@ class Runtime:
         if memory is None:
             return
         try:
-            did = await anyio.to_thread.run_sync(lambda: memory.mend(now=self.project.now()))
+            did = await anyio.to_thread.run_sync(memory.mend)
         except (OSError, MemdirError) as error:
             self.events.emit(FAILED, where="mend", error=type(error).__name__)
             return
@@ -403,11 +406,12 @@ async def running(
     Raises:
         UsageError: a model that the settings name is unknown.
     """
-    chosen = models or Models.of(project.settings)
+    chosen, events = models or Models.of(project.settings), events or Events()
+    events.subscribe(log_to(project.places.state / "log" / "memdir.jsonl", now=project.now))
     failure: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            runtime = Runtime(project=project, models=chosen, events=events or Events(), tasks=tasks)
+            runtime = Runtime(project=project, models=chosen, events=events, tasks=tasks)
             try:
                 yield runtime
             except Exception as error:  # noqa: BLE001 - raised again below, as itself and not as a group

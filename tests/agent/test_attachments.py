@@ -14,6 +14,7 @@ from memdir.agent.attachments import (
     surfaced,
 )
 from memdir.agent.file_state import FileState
+from memdir.fs import digest
 from memdir.model.messages import Message
 from tests.agent.world import NOW, World
 
@@ -96,6 +97,27 @@ def test_a_file_seen_in_part_a_binary_and_a_lost_one_say_nothing_R8(world: World
     lost.unlink()
     assert changed_files(files, now=NOW) == []
     assert files.known(lost) is not None
+
+
+def test_each_changed_line_is_shown_whatever_it_begins_with_R8(world: World) -> None:
+    path, files = watch(world, "q.sql", "a\n-- DROP TABLE old\nb\n---\nx\n")
+    change(path, "a\nb\n++i;\n+++\nx\n")
+    (message,) = changed_files(files, now=NOW)
+    for line in ("--- DROP TABLE old", "----", "+++i;", "++++"):
+        assert f"\n{line}\n" in message.text
+    assert "q.sql" not in message.text.split("<diff>")[-1]
+
+
+def test_what_a_background_job_wrote_is_no_news_until_somebody_else_changes_it_E8(world: World) -> None:
+    path, files = watch(world, "tabs.md", "tabs\n")
+    change(path, "spaces\n")
+    files.overtaken(path, digest(b"spaces\n"))
+    assert changed_files(files, now=NOW) == []
+    change(path, "two spaces\n")
+    (message,) = changed_files(files, now=NOW)
+    assert "-tabs\n+two spaces\n" in message.text
+    files.overtaken(world.root / "never-seen.md", digest(b""))
+    assert files.known(world.root / "never-seen.md") is None
 
 
 def test_a_file_only_touched_says_nothing(world: World) -> None:

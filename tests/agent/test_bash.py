@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from memdir.agent.tools.process import without_secrets
+from memdir.agent.tools.process import handed_on
 from tests.agent.world import World
 
 pytestmark = pytest.mark.anyio
@@ -84,20 +84,44 @@ async def test_bytes_that_are_no_text_do_no_harm(world: World) -> None:
 
 
 async def test_no_secret_of_the_environment_is_handed_on(world: World) -> None:
-    names = (
-        "ANTHROPIC_API_KEY",
-        "GH_TOKEN",
-        "client_secret",
-        "AWS_SECRET_ACCESS_KEY",
-        "DB_PASSWORD",
-        "BASH_ENV",
-    )
-    environment = {**world.context.environment, "HARMLESS": "1", **dict.fromkeys(names, "canary")}
+    secret = {"ANTHROPIC_API_KEY": "canary", "client_secret": "canary", "BASH_ENV": "canary"}
+    environment = {**world.context.environment, "HARMLESS": "1", **secret}
     world.context = replace(world.context, environment=environment)
     said = await world.use("Bash", command="env")
     assert "canary" not in said
     assert "HARMLESS=1" in said
-    assert without_secrets({"MONKEY": "1", "TOKENIZER": "2"}).keys() >= {"MONKEY", "TOKENIZER"}
+
+
+SECRET_NAMES = """
+GH_TOKEN GITHUB_PAT OPENAI_KEY PGPASSWORD MYSQL_PWD SECRET_KEY_BASE DOCKER_AUTH_CONFIG SSH_PASSPHRASE JWT
+CI_JOB_JWT SENTRY_DSN NPM_AUTH AWS_SECRET_ACCESS_KEY DB_PASSWORD MYAPIKEY apiTokens API_KEY_2 Session-Cookie
+GOOGLE_APPLICATION_CREDENTIALS TOKEN_GITHUB RABBITMQ_PASS
+"""
+PLAIN_NAMES = """
+PATH PWD OLDPWD HOME MONKEY TOKENIZER TOKENIZERS_PARALLELISM KEYBOARD COMPASS PATTERN AUTHOR GIT_AUTHOR_NAME
+SSH_AUTH_SOCK SSH_ASKPASS LANG DATABASE_URL
+"""
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES.split())
+def test_a_name_that_speaks_of_a_secret_is_enough(name: str) -> None:
+    assert name not in handed_on({name: "v"})
+
+
+@pytest.mark.parametrize("name", PLAIN_NAMES.split())
+def test_other_names_are_handed_on(name: str) -> None:
+    assert handed_on({name: "v"})[name] == "v"
+
+
+def test_a_value_that_is_a_secret_is_kept_back_under_any_name() -> None:
+    found = {
+        "DATABASE_URL": "postgres://app:password@db/shop",
+        "CELERY_BROKER": "amqps://:hunter2@queue:5671",
+        "DEPLOY": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+        "PROXY": "http://proxy.example:3128",
+        "REMOTE": "ssh://git@example.org/x.git",
+    }
+    assert handed_on(found).keys() & found.keys() == {"PROXY", "REMOTE"}
 
 
 async def test_a_machine_without_bash_says_so(world: World) -> None:

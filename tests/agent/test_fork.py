@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from memdir.agent.tools import TOOLS
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import ModelOverloaded, UsageError
 from memdir.memory.topic import Origin, parse
-from memdir.model.messages import Request
+from memdir.model.messages import Request, ToolResult
 from memdir.testing import Line, ScriptedModel, call, say, tree
 from tests.agent.world import INDEX, NOW, TOPIC, World, results
 
@@ -88,6 +89,45 @@ async def test_what_a_fork_sees_does_not_count_as_seen_by_its_host_A4(world: Wor
     await extract(agent, world)
     assert agent.files.known(path) is None
     assert agent.context.wrote == []
+
+
+async def test_what_a_fork_writes_is_neither_news_to_its_host_nor_seen_by_it_A4_E8(world: World) -> None:
+    path = world.topic()
+    edit = {"file_path": str(path), "old_string": "never spaces", "new_string": "not spaces"}
+    agent, model = await hosted(world, call("Edit", **edit), say("Done."), say("Yes?"))
+    await world.use("Read", file_path=str(path))
+    await extract(agent, world)
+    assert "not spaces" in path.read_text()
+    await agent.run("And?")
+    assert [message.origin for message in model.requests[-1].messages] == ["person", "assistant", "person"]
+    assert "changed since" in await world.fails("Write", file_path=str(path), content=TOPIC)
+    path.write_text(TOPIC.replace("Tabs, never spaces", "Four spaces"))
+    model.add(say("I see."))
+    await agent.run("I changed it")
+    assert "+Four spaces" in model.requests[-1].messages[-1].text
+
+
+async def test_a_fork_reads_the_repository_and_the_transcripts_of_its_conversation_A5(
+    world: World, tmp_path: Path
+) -> None:
+    for folder in ("refs", "objects"):
+        (world.root / ".git" / folder).mkdir(parents=True)
+    world.file(".git/HEAD", "ref: refs/heads/main\n")
+    (world.root / "inner").mkdir()
+    readable = [world.file("README", "top\n"), tmp_path / "sessions" / "old.jsonl"]
+    outside = tmp_path / "other.txt"
+    agent, _ = await hosted(
+        world, [call("Read", file_path=str(path)) for path in (*readable, outside)], say("Done.")
+    )
+    agent.context = replace(agent.context, cwd=world.root / "inner")
+    agent.transcript = Transcript.create(
+        tmp_path / "sessions" / "s.jsonl", session_id="s", cwd=world.root, prefix=agent.prefix, at=NOW
+    )
+    for path in (readable[1], outside):
+        path.write_text("{}\n")
+    ended = await extract(agent, world)
+    errors = [block.is_error for block in ended.messages[2].content if isinstance(block, ToolResult)]
+    assert errors == [False, False, True]
 
 
 async def test_a_fork_knows_what_its_host_has_seen_A4(world: World) -> None:

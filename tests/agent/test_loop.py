@@ -13,6 +13,7 @@ import pytest
 
 from memdir.agent import loop
 from memdir.agent.attachments import attached, memory_files_written
+from memdir.agent.closing import INTERRUPTED
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import Deny, Verdict
 from memdir.agent.tools import TOOLS, Tool, ToolContext
@@ -63,7 +64,6 @@ async def test_tool_calls_are_carried_out_until_the_answer_A1(world: World) -> N
         "assistant",
     ]
     assert [result.is_error for result in results(agent)] == [False, False]
-    assert agent.recent_tools == ("Edit", "Read")
     model.assert_exhausted()
 
 
@@ -163,7 +163,7 @@ async def test_permission_is_decided_at_each_call_and_a_refusal_is_counted_A5(wo
 
     async def permit(use: ToolUse) -> Verdict:
         asked.append(use.name)
-        return Deny(reason="not today")
+        return Deny(reason="closed", text="not today")
 
     agent, _ = world.agent([[call("Glob", pattern="*"), call("Read")], say("Pity.")], permit=permit)
     await agent.run("Go")
@@ -171,7 +171,7 @@ async def test_permission_is_decided_at_each_call_and_a_refusal_is_counted_A5(wo
     assert asked == ["Glob"]
     assert agent.denied == 1
     (event,) = [event for event in world.told if event.name == "denied"]
-    assert event.fields == {"agent": "main", "tool": "Glob", "reason": "not today"}
+    assert event.fields == {"agent": "main", "tool": "Glob", "reason": "closed"}
 
 
 # -- what counts as a write (E4, F7) --
@@ -273,7 +273,7 @@ async def test_after_an_abort_every_call_has_its_result_A1(world: World, tmp_pat
                 await anyio.lowlevel.checkpoint()
             agent.abort()
     said = results(agent)
-    assert [result.content for result in said] == ["a", loop.INTERRUPTED, loop.INTERRUPTED]
+    assert [result.content for result in said] == ["a", INTERRUPTED, INTERRUPTED]
     assert [result.is_error for result in said] == [False, True, True]
     assert texts(agent)[-1] == ("system", loop.BROKEN_OFF)
     assert [event.name for event in world.told] == ["aborted"]
@@ -303,7 +303,7 @@ async def test_calls_that_a_killed_session_left_open_are_closed_at_the_next_turn
     open_call = ToolUse(id="t1", name="Bash", input={"command": "x"})
     agent, _ = world.agent([say("Hello again.")], messages=[assistant(open_call)])
     await agent.run("Hi")
-    assert results(agent) == [ToolResult(tool_use_id="t1", content=loop.INTERRUPTED, is_error=True)]
+    assert results(agent) == [ToolResult(tool_use_id="t1", content=INTERRUPTED, is_error=True)]
     assert [message.origin for message in agent.messages] == ["assistant", "tool", "person", "assistant"]
 
 
@@ -386,6 +386,28 @@ async def test_a_transcript_that_can_not_be_written_does_not_end_the_conversatio
     path.mkdir()
     assert (await agent.run("Hi")).text == "ok"
     assert {event.fields.get("where") for event in world.told if event.name == "failed"} == {"transcript"}
+
+
+async def test_what_the_disk_refused_is_in_the_transcript_when_it_takes_things_again_A1(
+    world: World, tmp_path: Path
+) -> None:
+    path, aside = tmp_path / "s.jsonl", tmp_path / "aside"
+
+    def full(request: Request) -> Any:
+        path.rename(aside)
+        path.mkdir()
+        return call("Glob", pattern="*")
+
+    def free(request: Request) -> Any:
+        path.rmdir()
+        aside.rename(path)
+        return say("None.")
+
+    agent, _ = world.agent([full, free])
+    agent.transcript = Transcript.create(path, session_id="s", cwd=world.root, prefix=agent.prefix, at=NOW)
+    await agent.run("Files?")
+    assert any(event.name == "failed" for event in world.told)
+    assert read(path).messages == tuple(agent.messages)
 
 
 async def test_a_conversation_resumed_from_its_transcript_continues_byte_for_byte_A4(

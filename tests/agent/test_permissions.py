@@ -16,6 +16,7 @@ from memdir.agent.permissions import (
     Question,
     decide_fork,
     decide_main,
+    for_fork,
     for_main,
 )
 from memdir.model.messages import ToolUse
@@ -32,12 +33,18 @@ def fork_may(world: World) -> Callable[..., bool]:
     (world.memory.directory / "out").symlink_to(world.root)
     (world.memory.directory / "gone.md").symlink_to(world.root / "created.md")
     (world.root / "keys").symlink_to(Path.home() / ".ssh")
+    (world.root / "machine").symlink_to("/")
 
     def may(tool: str, **given: str) -> bool:
         paths = {"M": str(world.memory.directory), "P": str(world.root), "H": str(Path.home())}
         shown = {key: value.format_map(paths) for key, value in given.items()}
-        verdict = decide_fork(called(tool, **shown), memory=world.memory.directory, cwd=world.root)
-        assert isinstance(verdict, Allow) or verdict.reason
+        verdict = decide_fork(
+            called(tool, **shown),
+            memory=world.memory.directory,
+            cwd=world.root,
+            also=[world.root.parent / "transcripts", Path("/")],
+        )
+        assert isinstance(verdict, Allow) or (verdict.reason and verdict.text)
         return isinstance(verdict, Allow)
 
     return may
@@ -66,6 +73,7 @@ def fork_may(world: World) -> Callable[..., bool]:
         ("~/.ssh/a.md", False),
         ("/etc/a.md", False),
         ("{M}/a\0.md", False),
+        ("{M}/a\ud800.md", False),
         ("", False),
     ],
 )
@@ -81,19 +89,41 @@ def test_a_fork_writes_only_markdown_inside_its_directory_A5_A8(
     [
         ("{M}/a.md", True),
         ("{P}/src/a.py", True),
-        ("/usr/include/stdio.h", True),
+        ("src", True),
+        ("{P}/../transcripts/s.jsonl", True),
+        ("{P}/.git/config", True),
+        ("{P}/secrets.py", True),
+        ("{P}/credentials/models.py", True),
+        ("{P}/environment.yml", True),
+        ("{M}/credentials-rotation.md", True),
+        ("{P}/..", False),
+        ("{P}-other/a.py", False),
+        ("{P}/machine", False),
+        ("{P}/machine/usr/include", False),
+        ("/", False),
+        ("/usr/include/stdio.h", False),
+        ("/etc/hostname", False),
+        ("{H}/other-project/a.py", False),
         ("{H}/.ssh/id_ed25519", False),
-        ("{H}/.aws/credentials", False),
-        ("~/.gnupg/x", False),
+        ("~/.bash_history", False),
         ("{P}/.env", False),
         ("{P}/.ENV.local", False),
         ("{P}/keys/config", False),
         ("{P}/keys/../.netrc", False),
         ("{P}/x/server.pem", False),
+        ("{P}/server.key", False),
+        ("{P}/prod.env", False),
+        ("{P}/deploy/secrets.yaml", False),
+        ("{P}/service-account.json", False),
+        ("{P}/a/../service_account-prod.json", False),
+        ("{P}/x.jks", False),
+        ("{P}/prod.tfvars", False),
+        ("{P}/.config/gh/hosts.yml", False),
+        ("{M}/.env", False),
         ("/proc/self/environ", False),
     ],
 )
-def test_a_fork_reads_but_not_where_credentials_are_kept_A5(
+def test_a_fork_reads_in_its_project_and_not_where_credentials_are_kept_A5(
     fork_may: Callable[..., bool], path: str, allowed: bool
 ) -> None:
     assert fork_may("Read", file_path=path) is allowed
@@ -109,7 +139,59 @@ def test_a_fork_has_no_bash_and_nothing_else_and_is_told_what_it_has_A5(
     assert fork_may("Grep", pattern="x")
     verdict = decide_fork(called("Bash", command="ls"), memory=Path("/m"), cwd=Path("/p"))
     assert isinstance(verdict, Deny)
-    assert "Read, Glob and Grep" in verdict.reason
+    assert "Read, Glob and Grep" in verdict.text
+
+
+CREDENTIALS = """
+~/.ssh/id_rsa ~/.aws/credentials ~/.config/gh/hosts.yml ~/.cargo/credentials.toml ~/.cargo/credentials
+~/.config/rclone/rclone.conf ~/.vault-token ~/.my.cnf ~/.s3cfg ~/.m2/settings.xml ~/.gem/credentials
+~/.terraform.d/credentials.tfrc.json ~/.claude.json ~/.bash_history ~/.zsh_history ~/.config/hub
+~/.git-credentials ~/.config/git/credentials ~/.netrc ~/.docker/config.json ~/.config/op/config ~/.age/key.txt
+server.key secrets.yaml .env prod.env .env.production service-account.json ~/.npmrc ~/.yarnrc.yml
+~/.mozilla/firefox/x/logins.json /etc/shadow /proc/self/environ /run/secrets/db_password
+/var/run/secrets/kubernetes.io/serviceaccount/token ~/.kube/config ~/.config/containers/auth.json
+~/.password-store/x id_ed25519 ~/.config/sops/age/keys.txt ~/.putty/k.ppk x.jks x.p8
+/etc/ssh/ssh_host_rsa_key /etc/kubernetes/admin.conf
+"""
+
+
+@pytest.mark.parametrize("path", CREDENTIALS.split())
+def test_a_place_of_credentials_is_asked_about_wherever_one_works_A9(path: str) -> None:
+    home = Path.home()
+    for tool in ("Read", "Grep", "Glob"):
+        call = called(tool, file_path=path) if tool == "Read" else called(tool, path=path, pattern="*")
+        assert isinstance(decide_main(call, memory=None, cwd=home), Ask)
+        assert isinstance(decide_main(call, memory=None, cwd=Path("/")), Ask)
+        assert isinstance(decide_fork(call, memory=home / "m", cwd=home, also=[Path("/etc")]), Deny)
+
+
+@pytest.mark.anyio
+async def test_what_the_log_is_told_of_a_refusal_holds_nothing_of_the_call_H4(world: World) -> None:
+    canary = "canary-7f3a"
+    calls = [
+        called("Bash", command=canary),
+        called("Read", file_path=f"/{canary}"),
+        called("Read", file_path=f"{canary}\0"),
+        called("Write", file_path=f"/{canary}.md"),
+        called("Write", file_path=f"{world.memory.directory}/{canary}.txt"),
+        called("Read", file_path=f"{world.root}/{canary}/.env"),
+        called(canary),
+    ]
+
+    async def never(question: Question) -> bool:
+        return False
+
+    memory, cwd = world.memory.directory, world.root
+    permits = [
+        for_fork(memory=memory, cwd=cwd),
+        for_main(memory=memory, cwd=cwd),
+        for_main(memory=memory, cwd=cwd, ask=never),
+    ]
+    verdicts = [await permit(call) for permit in permits for call in calls]
+    refused = [verdict for verdict in verdicts if isinstance(verdict, Deny)]
+    assert len(refused) > len(calls)
+    assert not any(canary in verdict.reason for verdict in refused)
+    assert any(canary in verdict.text for verdict in refused)
 
 
 @pytest.mark.parametrize(
@@ -129,9 +211,13 @@ def test_a_fork_has_no_bash_and_nothing_else_and_is_told_what_it_has_A5(
         ("Write", "{P}/.env", Ask, Ask),
         ("Write", "{P}/.git/hooks/pre-commit", Ask, Ask),
         ("Edit", "{P}/.memdir/settings.local.json", Ask, Ask),
+        ("Write", "{P}/.GitHub/workflows/ci.yml", Ask, Ask),
+        ("Write", "{P}/.vscode/tasks.json", Ask, Ask),
         ("Read", "{P}/.git/config", Allow, Allow),
         ("Write", "/etc/hosts", Ask, Ask),
         ("Write", "a\0", Deny, Deny),
+        ("Write", "a\ud800", Deny, Deny),
+        ("Read", "a\ud800", Deny, Deny),
     ],
 )
 def test_the_main_agent_is_free_in_memory_and_asks_elsewhere_A9(
@@ -170,8 +256,8 @@ async def test_the_person_is_asked_and_their_no_is_a_reason_A9(world: World) -> 
     assert isinstance(await permit(called("Bash", command="ls")), Allow)
     verdict = await permit(called("Bash", command="rm -r ."))
     assert isinstance(verdict, Deny)
-    assert "person did not allow" in verdict.reason
+    assert "person did not allow" in verdict.text
     assert [question.what for question in asked] == ["run: ls", "run: rm -r ."]
     nobody = await for_main(memory=None, cwd=world.root)(called("Bash", command="ls"))
     assert isinstance(nobody, Deny)
-    assert "nobody is there" in nobody.reason
+    assert "nobody is there" in nobody.text

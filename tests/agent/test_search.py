@@ -104,6 +104,8 @@ async def test_pieces_that_do_not_touch_are_set_apart(searcher: World) -> None:
 async def test_what_is_never_searched(searcher: World) -> None:
     for name in (".git/config", "node_modules/m.js", ".env", "deep/.ssh/config", "k/ID_RSA", "x.pem"):
         searcher.file(name, "needle\n")
+    for name in (".config/gh/hosts.yml", "Prod.ENV", "ci/secrets.yaml", ".cargo/credentials", "a/server.key"):
+        searcher.file(name, "needle\n")
     searcher.file("binary", b"needle\0\n")
     outside = searcher.memory.directory / "outside.txt"
     outside.write_text("needle\n")
@@ -112,6 +114,15 @@ async def test_what_is_never_searched(searcher: World) -> None:
     os.mkfifo(searcher.root / "pipe")
     with anyio.fail_after(10):
         assert await searcher.use("Grep", pattern="needle") == str(found)
+
+
+async def test_a_place_of_credentials_is_passed_by_from_inside_its_path_and_searched_when_named(
+    searcher: World,
+) -> None:
+    path = searcher.file(".config/gh/hosts.yml", "needle\n")
+    assert await searcher.use("Grep", pattern="needle", path=".config") == f"No match below {path.parents[1]}"
+    assert await searcher.use("Grep", pattern="needle", path=".config/gh") == str(path)
+    assert await searcher.use("Grep", pattern="needle", path=".config/gh/hosts.yml") == str(path)
 
 
 async def test_a_bad_pattern_or_place_is_told(searcher: World) -> None:

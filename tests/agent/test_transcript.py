@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memdir.agent.closing import INTERRUPTED, closed
 from memdir.agent.tools import TOOLS
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import Conflict, NotFound
+from memdir.fs import files, folder
 from memdir.model.messages import (
     Block,
     Message,
@@ -25,6 +29,7 @@ from memdir.model.messages import (
     assistant,
     person,
 )
+from tests.floor.failing_disk import FailingDisk
 
 PREFIX = Prefix(
     system=("你好\u2028", "two"), tools=tuple(tool.spec for tool in TOOLS), max_tokens=99, thinking=7
@@ -128,12 +133,31 @@ def test_a_torn_last_line_costs_that_line_only(path: Path) -> None:
 
 def test_unknown_records_are_passed_by(path: Path) -> None:
     begin(path)
+    good = {
+        "type": "user",
+        "uuid": "u",
+        "timestamp": None,
+        "origin": "person",
+        "message": {"role": "user", "content": [{"type": "text", "text": "x"}]},
+    }
     odd = [
         '{"type":"summary"}',
         "[]",
         "null",
         '{"type":"user"}',
         '{"type":"user","message":{"content":[{}]}}',
+        "[" * 100_000,
+        "1" * 5_000,
+        json.dumps({**good, "uuid": 5}),
+        json.dumps({**good, "origin": "stranger"}),
+        json.dumps({**good, "origin": []}),
+        json.dumps({**good, "timestamp": "yesterday"}),
+        json.dumps({**good, "timestamp": 5}),
+        json.dumps({**good, "attachment": "x"}),
+        json.dumps({**good, "message": "x"}),
+        json.dumps({**good, "message": {"role": "system", "content": []}}),
+        json.dumps({**good, "message": {"role": "user", "content": "text"}}),
+        json.dumps({**good, "message": {"role": "user", "content": [{"type": "text", "text": 5}]}}),
     ]
     with path.open("a") as file:
         file.write("\n".join(odd) + "\n")
@@ -153,5 +177,118 @@ def test_a_missing_or_foreign_file_is_told(path: Path) -> None:
         read(path)
     path.parent.mkdir(parents=True)
     path.write_text('{"type":"user"}\n')
-    with pytest.raises(NotFound, match="first record"):
-        read(path)
+    for head in ('{"type":"user"}', '{"type":"session","uuid":"x"}', '{"type":"session","sessionId":5}'):
+        path.write_text(head + "\n")
+        with pytest.raises(NotFound, match="first record"):
+            read(path)
+    begin(path.with_name("t.jsonl"))
+    whole = json.loads(path.with_name("t.jsonl").read_text())
+    for key in ("sessionId", "cwd", "prefix", "uuid"):
+        path.write_text(json.dumps({**whole, key: 5}) + "\n")
+        with pytest.raises(NotFound, match="first record"):
+            read(path)
+
+
+def test_a_moment_without_a_zone_is_taken_for_utc(path: Path) -> None:
+    begin(path).append(person("hello", at=NOW))
+    path.write_text(path.read_text().replace("+00:00", ""))
+    assert read(path).messages[0].at == NOW
+
+
+# -- a disk that fails, a session that was killed --
+
+
+@pytest.mark.parametrize("death", [False, True])
+def test_a_transcript_is_begun_whole_or_not_at_all_F8(
+    path: Path, monkeypatch: pytest.MonkeyPatch, death: bool
+) -> None:
+    for number in range(1, 60):
+        here = path.parent / str(number) / path.name
+        disk = FailingDisk(number, death=death)
+        with monkeypatch.context() as patch, contextlib.suppress(BaseException):
+            for module in (files, folder):
+                patch.setattr(module, "os", disk)
+            begin(here)
+        if here.exists():
+            assert read(here).session_id == "s"
+        if disk.ran_to_the_end:
+            assert here.exists()
+            return
+    pytest.fail("never ran to the end")
+
+
+def test_what_a_failing_disk_refused_is_written_first_the_next_time_and_only_once_A1(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [person("one", at=NOW), assistant("two", at=NOW), person("three", at=NOW)]
+    for number in range(1, 40):
+        here = path.with_name(f"{number}.jsonl")
+        transcript, disk = begin(here), FailingDisk(number, death=False)
+        with monkeypatch.context() as patch:
+            for module in (files, folder):
+                patch.setattr(module, "os", disk)
+            for message in said[:2]:
+                with contextlib.suppress(OSError):
+                    transcript.append(message)
+        transcript.append(said[2])
+        assert read(here).messages == tuple(said)
+        if disk.ran_to_the_end:
+            return
+    pytest.fail("never ran to the end")
+
+
+def test_a_message_that_no_line_can_hold_costs_that_message_only(path: Path) -> None:
+    transcript, deep = begin(path), list[object]()
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(RecursionError):
+        transcript.append(assistant(ToolUse(id="1", name="Read", input={"x": deep})))
+    transcript.append(person("hello", at=NOW))
+    assert [message.text for message in read(path).messages] == ["hello"]
+
+
+def use(*ids: str) -> Message:
+    return assistant("Looking.", *(ToolUse(id=name, name="Glob", input={}) for name in ids))
+
+
+def result(*ids: str) -> Message:
+    content = tuple(ToolResult(tool_use_id=name, content="found") for name in ids)
+    return Message(role="user", content=content, origin="tool")
+
+
+def answered(messages: Sequence[Message]) -> list[str]:
+    """Each message in a word: who speaks, calls, and results with a `!` where they were interrupted."""
+    shown = []
+    for message in messages:
+        calls = "".join(call.id for call in message.tool_uses)
+        results = [block for block in message.content if isinstance(block, ToolResult)]
+        told = "".join(one.tool_use_id + "!" * (one.content == INTERRUPTED) for one in results)
+        shown.append(f"{message.role[0]}:{calls or told}")
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("recorded", "resumed"),
+    [
+        ([person("x"), use("1", "2"), result("1", "2"), assistant("y")], ["u:", "a:12", "u:12", "a:"]),
+        ([person("x"), use("1"), person("z"), assistant("y")], ["u:", "a:1", "u:1!", "u:", "a:"]),
+        ([person("x"), use("1", "2"), result("2"), assistant("y")], ["u:", "a:12", "u:1!2", "a:"]),
+        ([person("x"), use("1"), use("2"), result("2")], ["u:", "a:1", "u:1!", "a:2", "u:2"]),
+        ([person("x"), result("1"), assistant("y")], ["u:", "a:"]),
+        ([person("x"), use("1"), result("9"), assistant("y")], ["u:", "a:1", "u:1!", "a:"]),
+        ([person("x"), use("1"), result("1"), result("1")], ["u:", "a:1", "u:1"]),
+        ([person("x"), use("1")], ["u:", "a:1", "u:1!"]),
+        ([], []),
+    ],
+)
+def test_a_resumed_conversation_has_a_result_for_each_call_and_no_others_A1(
+    path: Path, recorded: list[Message], resumed: list[str]
+) -> None:
+    transcript = begin(path)
+    for message in recorded:
+        transcript.append(message)
+    _, found = Transcript.reopen(path)
+    assert answered(found.messages) == resumed
+    assert closed(found.messages) == list(found.messages)
+    kept = {message.id: message for message in recorded}
+    assert all(m == kept[m.id] for m in found.messages if m.id in kept and "!" not in answered([m])[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,24 @@ async def test_a_new_file_is_made_with_its_folders_A2(world: World) -> None:
     path = world.root / "src" / "a.py"
     assert await world.use("Write", file_path=str(path), content="x = 1\n") == f"Created {path} (1 lines)"
     assert path.read_bytes() == b"x = 1\n"
-    assert path.stat().st_mode & 0o777 == path.parent.stat().st_mode & 0o666
+    assert path.stat().st_mode & 0o111 == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "mask", "mode"),
+    [(0o777, 0o022, 0o644), (0o777, 0o077, 0o600), (0o700, 0, 0o600), (0o777, 0, 0o666)],
+)
+async def test_a_new_file_is_as_private_as_its_folder_and_the_umask_make_it(
+    world: World, folder: int, mask: int, mode: int
+) -> None:
+    world.root.chmod(folder)
+    before = os.umask(mask)
+    try:
+        await world.use("Write", file_path=str(world.root / "a.py"), content="x = 1\n")
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert (world.root / "a.py").stat().st_mode & 0o777 == mode
 
 
 async def test_an_existing_file_is_replaced_only_when_seen_whole_A2(world: World) -> None:

@@ -199,3 +199,20 @@ def test_a_long_transcript_is_read_in_linear_time(tmp_path: Path) -> None:
     before = time.process_time()
     assert len(the_talk(path).messages) == 5_000
     assert time.process_time() - before < 10  # a guard against hanging; it takes a tenth of a second
+
+
+def test_a_line_too_deep_or_too_odd_costs_that_line_only(tmp_path: Path) -> None:
+    odd = ["[" * 100_000, '{"a":' * 100_000, "1" * 5_000, "{}", "[]", '"x"', "nul"]
+    path = written(tmp_path / "t.jsonl", [*odd, record("1", None, "use tabs"), *odd])
+    assert words(the_talk(path)) == ["use tabs"]
+
+
+def test_a_folder_that_no_disk_has_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.jsonl", [record("1", None, "use tabs", cwd="/a\0b")])
+    assert the_talk(path).cwd is None
+
+
+def test_a_transcript_of_ours_without_its_head_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.jsonl", [{"type": "session", "prefix": {}}])
+    with pytest.raises(NotFound):
+        read(path)

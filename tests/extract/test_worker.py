@@ -7,15 +7,17 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
+from memdir.agent.attachments import changed_files
 from memdir.errors import ModelOverloaded
 from memdir.extract import cursor
 from memdir.extract.cursor import Cursor
 from memdir.extract.saved import Change, Saved
+from memdir.fs import digest
 from memdir.memory.topic import parse
 from memdir.model.local import Local
 from memdir.model.messages import Request, assistant, person
 from memdir.testing import Line, call, say, tree
-from tests.extract.support import FRIDAYS, POINTER, Scene, count_of, is_fork, scene
+from tests.extract.support import FRIDAYS, NOW, POINTER, Scene, count_of, is_fork, scene
 
 pytestmark = pytest.mark.anyio
 
@@ -302,3 +304,20 @@ async def test_without_a_language_model_rules_do_the_work_E1(stage: Scene) -> No
     origin = parse(tree(stage.memory.directory)[change.file], filename=change.file).origin
     assert origin is not None
     assert (origin.message, origin.worker) == (agent.messages[0].id, "extract")
+
+
+async def test_what_the_rules_change_is_no_news_for_a_conversation_that_knows_it_E8(stage: Scene) -> None:
+    stage.model.add(say("Understood."), say("Yes."))
+    agent = stage.begin(model=Local())
+    await agent.run("Please remember: we always deploy on Tuesdays.")
+    await stage.settle()
+    (change,) = stage.saved[-1].changes
+    for file in (change.file, "MEMORY.md"):
+        stored = stage.memory.read(file)
+        path = stage.memory.directory / file
+        agent.files.saw(path, data=stored.data, mtime_ns=stored.mtime_ns, partial=False, how="read")
+    await agent.run("Please remember: we always deploy on Wednesdays, and never merge on Fridays.")
+    await stage.settle()
+    assert len(stage.saved) == 2
+    assert changed_files(agent.files, now=NOW) == []
+    assert [path for path, seen in agent.files if seen.digest != digest(path.read_bytes())]

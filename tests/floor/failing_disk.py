@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-_IN_FILES = {"open", "write", "fsync", "close", "utime", "fchmod", "fchown"}
+_IN_FILES = {"open", "write", "fsync", "close", "fchmod", "fchown"}
 _IN_FOLDERS = {"mkdir", "replace", "link", "unlink"}
 CHANGES = _IN_FILES | _IN_FOLDERS
 

@@ -115,7 +115,6 @@ def test_only_regular_files_are_read_and_written_F8(tmp_path: Path, kind: str) -
             lambda: fs.write_atomic(path, b"x"),
             lambda: fs.replace_if(path, b"x", expected="0"),
             lambda: fs.append_line(path, b"x"),
-            lambda: fs.move_durably(path, tmp_path / "y.md"),
         ):
             with pytest.raises(UnsafePath):
                 act()
@@ -220,45 +219,7 @@ def test_a_file_that_went_away_is_not_brought_back_F9(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"x.md": b"x"}
 
 
-# -- moving, removing, appending, sweeping --------------------------------------------------------------
-
-
-def test_a_move_keeps_mode_and_time_and_overwrites_nothing(tmp_path: Path) -> None:
-    src, dst = tmp_path / "x.md", tmp_path / "trash" / "x.md"
-    src.write_bytes(b"x")
-    src.chmod(0o640)
-    os.utime(src, ns=(1_000_000_007, 2_000_000_009))
-    fs.move_durably(src, dst)
-    assert (tree(tmp_path), mode(dst)) == ({"trash/x.md": b"x"}, 0o640)
-    assert dst.stat().st_mtime_ns == 2_000_000_009
-    src.write_bytes(b"another")
-    with pytest.raises(Conflict, match="there already"):
-        fs.move_durably(src, dst)
-    assert tree(tmp_path) == {"trash/x.md": b"x", "x.md": b"another"}
-
-
-def test_a_file_moved_onto_itself_stays(tmp_path: Path) -> None:
-    path = tmp_path / "x.md"
-    path.write_bytes(b"x")
-    (tmp_path / "second").hardlink_to(path)
-    with pytest.raises(Conflict):
-        fs.move_durably(path, path)
-    assert tree(tmp_path) == {"second": b"x", "x.md": b"x"}
-
-
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a second file system")
-def test_a_move_to_another_disk_keeps_mode_and_time(tmp_path: Path) -> None:
-    src = Path("/dev/shm") / f"memdir-test-{os.getpid()}.md"
-    src.write_bytes(b"x")
-    try:
-        src.chmod(0o640)
-        os.utime(src, ns=(1_000_000_007, 2_000_000_009))
-        fs.move_durably(src, tmp_path / "x.md")
-        assert not src.exists()
-    finally:
-        src.unlink(missing_ok=True)
-    assert (tree(tmp_path), mode(tmp_path / "x.md")) == ({"x.md": b"x"}, 0o640)
-    assert (tmp_path / "x.md").stat().st_mtime_ns == 2_000_000_009
+# -- removing, appending, sweeping --------------------------------------------------------------
 
 
 def test_a_torn_last_line_stands_alone(tmp_path: Path) -> None:
@@ -308,10 +269,6 @@ def _swap_new(root: Path) -> None:
     fs.replace_if(root / "y.md", NEW, expected=None)
 
 
-def _move(root: Path) -> None:
-    fs.move_durably(root / "x.md", root / "trash" / "x.md")
-
-
 def _remove(root: Path) -> None:
     fs.remove_durably(root / "x.md")
 
@@ -321,7 +278,7 @@ def _change_under_lock(root: Path) -> None:
         _swap(root)
 
 
-ACTS = [_write, _create, _swap, _swap_new, _move, _remove, _change_under_lock]
+ACTS = [_write, _create, _swap, _swap_new, _remove, _change_under_lock]
 
 
 @posix
@@ -356,30 +313,9 @@ def _check_whole(root: Path, *, after_death: bool) -> None:
     assert after_death or len(swept) <= 1
     left = tree(root)
     assert set(left.values()) <= {OLD, NEW}
-    assert set(left) <= {"x.md", "y.md", "deep/er/y.md", "trash/x.md"}
+    assert set(left) <= {"x.md", "y.md", "deep/er/y.md"}
     if "x.md" in left:
         assert mode(root / "x.md") == 0o644
-
-
-@posix
-def test_a_failing_disk_loses_no_file_that_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(1, 60):
-        root = tmp_path / str(number)
-        root.mkdir()
-        (root / "x.md").write_bytes(OLD)
-        disk = FailingDisk(number, death=True)
-        with monkeypatch.context() as patch:
-            for module in (files, folder):
-                patch.setattr(module, "os", disk)
-            with contextlib.suppress(Died):
-                _move(root)
-        assert OLD in tree(root).values()
-        if (root / "x.md").exists():
-            _move(root)  # the same call finishes what was cut off
-        assert tree(root) == {"trash/x.md": OLD}
-        if disk.ran_to_the_end:
-            return
-    pytest.fail("never ran to the end")
 
 
 @posix

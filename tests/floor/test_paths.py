@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 
 from memdir import paths
 from memdir.errors import UnsafePath
-from memdir.paths import Kind, Places, canonical_root, check_memory_directory, classify, slug
+from memdir.paths import (
+    Kind,
+    Places,
+    canonical_root,
+    check_base_directory,
+    check_memory_directory,
+    classify,
+    slug,
+)
 from tests.cases import case_rows
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX paths and links")
@@ -199,6 +207,89 @@ def test_a_project_never_moves_the_memory_P6(source: str, spots: dict[str, Path]
         check_memory_directory(str(spots["MEM"]), source=source, home=spots["HOME"])
 
 
+OBEYED = [
+    "~/.claude",
+    "~/.claude/",
+    "~/.CLAUDE",
+    "~/.claude/projects",
+    "~/.claude/projects/-srv-app",
+    "~/.claude/skills/x",
+    "~/.claude/projects/x/memory/.git",
+    "~/.memdir",
+    "~/.memdir/projects",
+    "~/app/.vscode",
+    "~/app/.github/workflows",
+    "~/app/.husky",
+    "~/.config/Code/User",
+    "~/.config/nvim/after",
+    "~/.local/share/applications",
+    "~/Library/LaunchAgents",
+    "~/Library/Application Support/Code/User",
+    "~/Library",
+    "~/.cargo",
+    "~/.vim/plugin",
+    "~/snap/code/x",
+    "/usr/local/bin",
+    "/usr/local/lib/x",
+    "/opt/homebrew/bin",
+    "/var/spool/cron",
+    "/private/var/spool/x",
+    "/private/tmp",
+    "/private/etc/x",
+    "/var/at/tabs",
+    "/Library/LaunchDaemons",
+]
+
+
+@pytest.mark.parametrize("raw", OBEYED)
+def test_a_folder_that_other_programs_obey_holds_no_memory_P5(raw: str, spots: dict[str, Path]) -> None:
+    with pytest.raises(UnsafePath):
+        check_memory_directory(raw, source="local", home=spots["HOME"])
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        ".claude/projects/-srv-app/memory",
+        ".claude/projects/-srv-app/memory/team",
+        ".claude/agent-memory/reviewer",
+        ".memdir/projects/-srv-app/memory",
+        ".memdir/notes",
+        ".config/memdir/x",
+        "Library/Application Support/memdir",
+        "Library/Mobile Documents/notes",
+        ".notes",
+    ],
+)
+def test_where_memory_is_kept_in_such_a_folder_is_fine_P5(inside: str, spots: dict[str, Path]) -> None:
+    got = check_memory_directory(f"~/{inside}", source="user", home=spots["HOME"])
+    assert got == spots["HOME"] / inside
+
+
+def test_a_base_directory_is_judged_by_where_memory_will_be_P1(spots: dict[str, Path]) -> None:
+    for good in (".claude", ".memdir", "conf/.claude", "notes"):
+        assert check_base_directory(f"~/{good}", source="env", home=spots["HOME"]) == spots["HOME"] / good
+    for bad in ("~", "/etc", "~/.ssh", "~/.vscode", "~/.claude/skills", "~/.config/Code"):
+        with pytest.raises(UnsafePath):
+            check_base_directory(bad, source="env", home=spots["HOME"])
+
+
+def test_a_folder_that_windows_programs_obey_holds_no_memory_P5() -> None:
+    home = Path("C:\\Users\\me")
+    for bad in (
+        "~\\AppData\\Roaming\\Code\\User",
+        "~\\AppData",
+        "~\\.VSCode",
+        "~\\.claude",
+        "D:\\x\\Start Menu\\x",
+        "~\\Documents\\PowerShell",
+    ):
+        with pytest.raises(UnsafePath):
+            check_memory_directory(bad, source="user", home=home, platform="win32")
+    for good in ("~\\AppData\\Local\\memdir", "~\\.claude\\projects\\x\\memory"):
+        assert check_memory_directory(good, source="user", home=home, platform="win32")
+
+
 def test_a_link_to_a_system_folder_is_the_system_folder_P5(tmp_path: Path) -> None:
     for number, target in enumerate(
         ["/etc", "/usr", "/", "/proc/self", str(tmp_path.parent.parent / "none")]
@@ -222,7 +313,8 @@ def git(*arguments: str, cwd: Path) -> None:
 
 @pytest.fixture(scope="module")
 def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """main/ with two worktrees, a submodule and a nested repository; bare ones with worktrees; one apart."""
+    """main/ with two worktrees, a submodule and a nested repository; bare ones with worktrees; two whose
+    repository is kept apart; folders in the shape of a bare one."""
     top = tmp_path_factory.mktemp("repositories")
     main = top / "main"
     main.mkdir()
@@ -243,7 +335,16 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git("clone", "-q", "--bare", str(main), "proj/.bare", cwd=top)
     (top / "proj" / ".git").write_text("gitdir: ./.bare\n")
     git("worktree", "add", "-q", "feature", cwd=top / "proj")
-    git("init", "-q", "--separate-git-dir", str(top / "elsewhere.git"), str(top / "sep"), cwd=top)
+    for name in ("sep", "joined"):
+        separate = top / ("elsewhere.git" if name == "sep" else f"{name}.git")
+        git("init", "-q", "--separate-git-dir", str(separate), str(top / name), cwd=top)
+        git("commit", "-q", "--allow-empty", "-m", "one", cwd=top / name)
+        git("worktree", "add", "-q", f"../{name}-wt", cwd=top / name)
+    git("config", "core.worktree", str(top / "joined"), cwd=top / "joined")
+    for shaped in (main / "shaped", top / "shaped"):
+        for inner in ("objects", "refs"):
+            (shaped / inner).mkdir(parents=True)
+        (shaped / "HEAD").write_text("ref: refs/heads/main\n")
     (top / "plain" / "deep").mkdir(parents=True)
     return top
 
@@ -269,6 +370,12 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("proj", "proj"),
         ("proj/feature/src", "proj"),
         ("sep", "sep"),
+        ("sep-wt", "elsewhere.git"),
+        ("joined", "joined"),
+        ("joined-wt", "joined"),
+        ("main/shaped", "main"),
+        ("main/shaped/objects", "main"),
+        ("shaped/refs", "shaped"),
         ("plain", "plain"),
         ("plain/deep", "plain/deep"),
         ("plain/not-there", "plain/not-there"),
@@ -450,7 +557,7 @@ def test_nothing_of_ours_goes_to_a_foreign_directory_P1(project: Path, home: Pat
     got = resolve(project, home, "claude")
     assert (got.base, got.state) == (home / ".claude", home / ".memdir")
     assert got.memory == home / ".claude" / "projects" / slug(project, layout="claude") / "memory"
-    for place in (got.cursors, got.trash, got.cache):
+    for place in (got.cursors, got.trash):
         assert place.is_relative_to(home / ".memdir")
     moved = resolve(project, home, "claude", environment={"CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
     assert moved.base == tmp_path / "cc"
@@ -469,6 +576,11 @@ def test_remote_mode_has_a_base_of_its_own_P1(project: Path, home: Path, tmp_pat
     for layout in ("memdir", "claude"):
         assert resolve(project, home, layout, environment=remote).base == tmp_path / "remote"
     assert resolve(project, home, environment={"MEMDIR_REMOTE": "1"}).base == home / ".memdir"
+    for word in ("1 ", " TRUE", "on"):  # the same words as everywhere
+        assert (
+            resolve(project, home, environment={**remote, "MEMDIR_REMOTE": word}).base == tmp_path / "remote"
+        )
+        assert paths.is_remote({"MEMDIR_REMOTE": word})
 
 
 def test_a_bad_home_of_ours_is_an_error_P1(project: Path, home: Path) -> None:
@@ -574,6 +686,9 @@ def test_each_path_belongs_to_one_memory_P8(project: Path, home: Path, tmp_path:
         memory / "dream.json": Kind(what="auto"),
         memory / "team" / "MEMORY.md": Kind(what="team"),
         memory / "Team" / "a.md": Kind(what="team"),
+        memory / "Logs" / "x.md": Kind(what="log"),
+        memory / "memory.md": Kind(what="auto"),
+        memory / "a.MD": Kind(what="auto"),
         memory / "logs" / "2026" / "11" / "2026-11-29.md": Kind(what="log"),
         memory / "sessions" / "x.md": Kind(what="session"),
         memory / ".." / "x.md": Kind(what="none"),
@@ -604,6 +719,17 @@ def test_links_are_resolved_before_a_path_is_classified_P8(project: Path, home: 
     (places.memory / "way-out.md").symlink_to(tmp_path / "out.md")
     assert classify(tmp_path / "way-in" / "a.md", places) == Kind(what="topic")
     assert classify(places.memory / "way-out.md", places) == Kind(what="none")
+
+
+def test_the_index_is_known_by_what_it_really_is_P8(project: Path, home: Path) -> None:
+    places = resolve(project, home)
+    assert places.memory
+    places.memory.mkdir(parents=True)
+    (places.memory / "MEMORY.md").symlink_to("INDEX.md")
+    (places.memory / "INDEX.md").write_text("")
+    (places.memory / "way.md").symlink_to("MEMORY.md")
+    for name in ("MEMORY.md", "INDEX.md", "way.md"):
+        assert classify(places.memory / name, places) == Kind(what="entrypoint")
 
 
 def test_the_claude_layout_keeps_agent_memory_in_its_own_folder_P8(project: Path, home: Path) -> None:

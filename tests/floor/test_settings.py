@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -213,7 +214,21 @@ def test_a_broken_file_is_an_error_with_line_and_cure_S1(desk: Desk, source: str
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"\xff\xfe{}", b"[" * 100_000, b'"' + b"x" * 1_100_000 + b'"']
+    "content",
+    [
+        b"",
+        b"[]",
+        b"\xff\xfe{}",
+        b"[" * 100_000,
+        b'"' + b"x" * 1_100_000 + b'"',
+        b'{"model": ' + b"9" * 5_000 + b"}",
+        b'{"autoMemoryDirectory": ' + b"[" * 40 + b"]" * 40 + b"}",
+        b'{"features": ' + b'{"x": ' * 300 + b"1" + b"}" * 301,
+        b'{"model": "\\ud800"}',
+        b'{"\\ud800": 1}',
+        b'{"extract": {"drainSeconds": NaN}}',
+        b'{"extract": {"drainSeconds": 1e999}}',
+    ],
 )
 def test_what_is_no_json_object_is_an_error_S1(desk: Desk, content: bytes) -> None:
     desk.put("user", "").write_bytes(content)
@@ -287,6 +302,8 @@ def test_a_local_file_counts_if_git_does_not_track_it_P6(desk: Desk) -> None:
     assert _believed(desk), "ignored"
     desk.git("add", "-f", str(desk.local))
     assert not _believed(desk), "tracked, though ignored"
+    (warning, *_) = desk.load().warnings
+    assert f"the repository {desk.project} tracks it" in warning
 
 
 def test_another_spelling_that_is_tracked_counts_as_tracked_P6(desk: Desk) -> None:
@@ -321,8 +338,9 @@ def test_a_submodule_hides_nothing_P6(desk: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
-def test_asking_git_runs_nothing_of_the_repositorys_P6(desk: Desk) -> None:
-    trap = desk.project / "trap.sh"
+def test_nothing_is_run_to_judge_a_file_P6(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    trap = desk.project / "trap" / "git"
+    trap.parent.mkdir()
     trap.write_text(f"#!/bin/sh\ntouch {desk.project}/pwned\n")
     trap.chmod(0o755)
     desk.git("init", "-q")
@@ -330,13 +348,29 @@ def test_asking_git_runs_nothing_of_the_repositorys_P6(desk: Desk) -> None:
         desk.git("config", key, str(trap))
     (desk.project / ".gitattributes").write_text("* filter=x\n")
     desk.put("local", MOVED)
+    monkeypatch.setenv("PATH", f"{trap.parent}:{os.environ['PATH']}")
     assert _believed(desk)
     assert not (desk.project / "pwned").exists()
 
 
-def test_git_is_asked_only_about_what_would_move_something_P6(desk: Desk) -> None:
+def test_a_part_of_a_clone_in_the_shape_of_a_repository_hides_nothing_P6(desk: Desk) -> None:
+    desk.git("init", "-q")
+    inner = desk.project / "inner"
+    for name in ("objects", "refs", ".memdir"):
+        (inner / name).mkdir(parents=True)
+        (inner / name / "kept").write_text("")
+    (inner / "HEAD").write_text("ref: refs/heads/main\n")
+    (inner / "config").write_text("[core]\n\tbare = false\n\tworktree = .\n")
+    (inner / ".memdir" / "settings.local.json").write_text(json.dumps(MOVED))
+    desk.git("add", ".")
+    paths.forget_roots()
+    got = settings.load(cwd=inner, environment={"HOME": str(desk.home)}, managed=desk.managed)
+    assert (got.settings, got.memory_directories) == (Settings(), ())
+
+
+def test_a_file_is_judged_only_for_what_would_move_something_P6(desk: Desk) -> None:
     desk.put("local", {"model": "theirs"})
-    got = desk.load(PATH="/nowhere")
+    got = desk.load()
     assert (got.settings.model, got.warnings) == ("theirs", ())
 
 
@@ -362,6 +396,16 @@ REMOTE = {"MEMDIR_REMOTE": "true"}
         ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "/srv/m"}, "memdir", True, True, "nothing"),
         ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "/srv/m"}, "memdir", False, False, "autoMemoryEnabled"),
         ({"MEMDIR_REMOTE": "0"}, "memdir", True, True, "nothing"),
+        ({"MEMDIR_REMOTE": "1 "}, "memdir", True, False, "remote"),
+        ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "/etc"}, "memdir", True, False, "remote mode without a safe"),
+        ({**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "rel"}, "claude", True, False, "remote mode without a safe"),
+        (
+            {**REMOTE, "MEMDIR_REMOTE_MEMORY_DIR": "rel", "MEMDIR_DISABLE": "0"},
+            "memdir",
+            True,
+            True,
+            "MEMDIR",
+        ),
         ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}, "memdir", True, True, "nothing"),
         ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}, "claude", True, False, "CLAUDE_CODE_DISABLE"),
         ({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "MEMDIR_DISABLE": "0"}, "claude", True, False, "CLAUDE"),

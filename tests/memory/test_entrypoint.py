@@ -13,6 +13,7 @@ from memdir.memory.entrypoint import (
     MAX_LINES,
     Pointer,
     add,
+    add_all,
     linked,
     load,
     over_limit,
@@ -130,7 +131,7 @@ PIECES = st.sampled_from(
         "  - [A](a.md) sub\n", "1. [N](n.md)\n", "- [U](http://h.invalid/a.md)\n", "<!--", "-->",
         "```\n", "~~~", "---\n", "k: v\n", "\n", "\r\n", "  ", "x", "[", "]", "(", ")", "\\",
         "# Head\n", "\ufeff", "\ud800", "漢", "a.md",
-        "-", "`",
+        "-", "`", "\r", "    more\n", "  ```\n", "\n\n   x\n",
     ]
 )  # fmt: skip
 INDEXES = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
@@ -302,6 +303,96 @@ def test_a_long_file_name_is_never_shortened_F6() -> None:
     assert written(Pointer(title="A", file=file, hook="hook")) == f"- [A]({file})"
 
 
+# -- lines that belong to an entry (F6) ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "",
+        "  more on b\n",
+        "  more\n  - and more\n",
+        "\n  a paragraph\n\n    and another\n",
+        "\tmore\r\n",
+        "  ```\n  code\n  ```\n",
+        "  <!-- note -->\n",
+    ],
+)
+def test_what_is_indented_below_an_entry_goes_and_comes_back_with_it_F6(own: str) -> None:
+    text = A + B + own + "- [C](c.md)\n"
+    left, taken = take(text, "b.md")
+    assert left == A + "- [C](c.md)\n"
+    assert "".join(line for _, line in taken) == B + own
+    assert put_back(left, taken, Pointer(title="B", file="b.md", hook="")) == text
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["\ntext\n", "\n text\n", "  - [N](n.md)\n", "text\n", "  ```\nopen\n- [X](x.md)\n  ```\n- [C](c.md)\n"],
+)
+def test_what_belongs_to_nobody_or_to_another_entry_stays_F6(other: str) -> None:
+    """A code block that is not indented to its end is nobody's: half of it would hide what follows."""
+    assert remove(B + other, "b.md") == other
+
+
+def test_an_entry_inside_another_takes_only_its_own_lines_F6() -> None:
+    text = A + "  - [N](n.md)\n    on n\n  on a\n" + B
+    assert remove(text, "n.md") == A + "  on a\n" + B
+
+
+def test_a_new_entry_takes_over_no_lines_of_others_F6() -> None:
+    for text in ("   text\n", A + "\n\n   text\n", "- x\n    - [N](n.md)\n  on x\n", "---\nk: v\n---\n  x\n"):
+        new = add(text, Pointer(title="T", file="t.md", hook="h"))
+        assert remove(new, "t.md") == text
+
+
+def test_a_changed_entry_keeps_the_lines_below_it_F6() -> None:
+    new = add(A + "  on a\n" + B, Pointer(title="A", file="a.md", hook="new"))
+    assert new == "- [A](a.md) — new\n  on a\n" + B
+
+
+def test_several_entries_go_in_at_once_and_the_newest_is_visible_F7() -> None:
+    new = [Pointer(title=f"N{number}", file=f"n{number}.md", hook="") for number in range(3)]
+    known = Pointer(title="A", file="a.md", hook="new")
+    text = add_all(A + B, [*new[:2], known, new[2]])
+    assert [one.file for one in pointers(text)] == ["a.md", "b.md", "n0.md", "n1.md", "n2.md"]
+    assert pointers(text)[0] == known
+    assert [one.file for one in pointers(add_all(_index(199), new))][:4] == [
+        "n2.md",
+        "n1.md",
+        "n0.md",
+        "t0.md",
+    ]
+
+
+# -- lines end in three ways, comments in one (F6, F7) -----------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_is_a_line_however_it_ends_F7(end: str) -> None:
+    text = f"---{end}name: i{end}---{end}- [A](a.md) — x{end}  on a{end}- [B](b.md){end}"
+    assert load(text).text == text.partition(f"---{end}- ")[2].join(["- ", ""])
+    assert [one.file for one in pointers(text)] == ["a.md", "b.md"]
+    assert add(text, Pointer(title="N", file="n.md", hook="k")) == f"{text}- [N](n.md) — k{end}"
+    left, taken = take(text, "a.md")
+    assert left == text.replace(f"- [A](a.md) — x{end}  on a{end}", "")
+    assert put_back(left, taken, Pointer(title="A", file="a.md", hook="")) == text
+    assert load(f"- [T](t.md){end}" * 201).invisible == ("- [T](t.md)",)
+    long = ("x" * 99 + end) * 300
+    kept = load(long).text.split("\n\n> ")[0]
+    assert set(kept.split(end)) == {"x" * 99}
+    assert len(kept) <= MAX_LINES * (99 + len(end))
+
+
+def test_a_new_entry_ends_no_comment_that_somebody_left_open_F6() -> None:
+    pointer = Pointer(title="A --> B", file="t.md", hook="x --> y")
+    text = A + "<!-- open\n" + B
+    new = add(text, pointer)
+    assert add(new, pointer) == new
+    assert [one.file for one in pointers(new)] == ["a.md", "b.md", "t.md"]
+    assert remove(new, "t.md") == text
+
+
 FILE_NAMES = st.text(
     st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="/\\"), min_size=1, max_size=20
 ).map(lambda stem: stem.replace("..", "x").strip() + "x.md")
@@ -324,7 +415,7 @@ def test_adding_a_pointer_twice_is_adding_it_once_and_removing_undoes_it_F6(
     assert harmless(pointer.title).startswith(found[0].title.rstrip("…")) or not harmless(pointer.title)
     gone = remove(new, pointer.file)
     assert remove(gone, pointer.file) == gone
-    assert gone in (text, text + "\n", text + "\r\n")
+    assert gone in (text, *(text + end for end in ("\n", "\r\n", "\r")))
 
 
 @given(INDEXES, st.sampled_from(["a.md", "b.md", "c d.md", "n.md"]))

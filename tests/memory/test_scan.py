@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.memory.scan import HEAD_LINES, Header, is_topic, scan
+from memdir.paths.names import what_is
 
 TEXT = "---\nname: A\ndescription: d\ntype: user\n---\n\nbody\n"
 
@@ -68,7 +69,39 @@ def test_links_that_leave_or_lead_to_what_is_left_out_are_not_followed_M1(tmp_pa
         (memory / name).symlink_to(memory / target)
     for name, target in (("index.md", "MEMORY.md"), ("b.md", "a.md")):
         (memory / name).symlink_to(memory / target)
-    assert _paths(memory) == ["a.md", "b.md"]
+    assert _paths(memory) == ["a.md"]
+
+
+def test_a_file_is_listed_once_under_its_real_name_M1(tmp_path: Path) -> None:
+    _put(tmp_path, "zoo/a.md")
+    for link in ("b.md", "zoo/c.md"):
+        (tmp_path / link).symlink_to(tmp_path / "zoo" / "a.md")
+    (tmp_path / "notes.txt").write_text(TEXT)
+    (tmp_path / "notes.md").symlink_to(tmp_path / "notes.txt")
+    assert _paths(tmp_path) == ["zoo/a.md"]
+
+
+def test_the_index_is_no_topic_also_where_it_is_a_link_to_another_file_M1(tmp_path: Path) -> None:
+    _put(tmp_path, "INDEX.md", "- [A](a.md)\n")
+    _put(tmp_path, "a.md")
+    (tmp_path / "MEMORY.md").symlink_to("INDEX.md")
+    assert _paths(tmp_path) == ["a.md"]
+
+
+def test_a_scan_sees_what_is_a_topic_everywhere_else_P8(tmp_path: Path) -> None:
+    for path in ("a.md", "b.MD", "Logs/c.md", "SESSIONS/d.md", "Team/e.md", "memory.md", "sub/Memory.md"):
+        _put(tmp_path, path)
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    topics = {path for path in found if what_is(tuple(path.split("/"))) == "topic"}
+    assert set(_paths(tmp_path)) == topics == {"a.md"}
+    assert _paths(tmp_path, team=True) == ["Team/e.md", "a.md"]
+
+
+def test_a_header_in_utf_16_is_read_to_its_last_line_F2(tmp_path: Path) -> None:
+    lines = "".join(f"x{number}: y\n" for number in range(HEAD_LINES - 2))
+    (tmp_path / "a.md").write_bytes(f"---\n{lines}name: A\ntype: user\n---\n".encode("utf-16"))
+    (header,) = scan(tmp_path)
+    assert (header.name, header.type) == ("A", None)
 
 
 def test_a_directory_reached_through_a_link_of_its_owner_is_scanned_M1(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from memdir.memory import entrypoint
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import ANY, MemoryDir, Written
 from memdir.memory.topic import Origin, render
+from memdir.memory.trash import Trashed
 
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
 SECRET = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEow" * 20 + "\n-----END RSA PRIVATE KEY-----"
@@ -153,7 +155,7 @@ def test_bytes_of_the_index_that_are_no_text_survive_F6(store: MemoryDir) -> Non
     assert _tree(store)["MEMORY.md"] == (
         b"\xef\xbb\xbf# caf\xe9\r\n- [A](a.md)\r\n" + "- [Tabs](tabs.md) — not blanks\r\n".encode()
     )
-    assert store.index().startswith("\ufeff# caf\ufffd")
+    assert store.index().startswith("# caf\ufffd")
 
 
 # -- the index over its limits (F7) ---------------------------------------------------------------------
@@ -253,6 +255,41 @@ def test_a_name_that_differs_by_case_only_is_refused_A8(store: MemoryDir) -> Non
         _write(store, "A.md", b"y\n")
 
 
+def test_the_index_is_the_index_also_as_a_link_to_another_file_P8(store: MemoryDir) -> None:
+    (store.directory / "INDEX.md").write_bytes(b"---\nname: mine\n---\n- [A](a.md)\n")
+    (store.directory / "MEMORY.md").symlink_to("INDEX.md")
+    (store.directory / "a.md").write_bytes(NOTE)
+    before = _tree(store)
+    assert store.mend() == []
+    for change in (lambda: store.delete("INDEX.md", now=NOW), lambda: _save(store, "INDEX.md")):
+        with pytest.raises(UnsafePath, match="index"):
+            change()
+    assert _tree(store) == before
+    for file in ("MEMORY.md", "INDEX.md"):
+        assert (store.read(file).file, store.read(file).topic) == ("MEMORY.md", None)
+    index = b"---\nname: mine\n---\n" + b"- [T](t.md)\n" * 201
+    written = store.write("INDEX.md", index, expected=ANY, now=NOW, origin=None)
+    assert written.warning is not None
+    assert (written.file, written.data, written.type) == ("MEMORY.md", index, None)
+    assert (store.directory / "MEMORY.md").is_symlink()
+
+
+def test_what_is_no_topic_is_written_as_it_is_P8(store: MemoryDir) -> None:
+    for file in ("logs/2026/a.md", "Sessions/c.md"):
+        assert _write(store, file, NOTE).data == NOTE
+        with pytest.raises(UnsafePath, match="no place for a memory"):
+            _save(store, file)
+    assert _write(store, "team/d.md", NOTE).data == STAMPED
+    assert _write(store, "team/MEMORY.md", NOTE).data == NOTE
+
+
+@pytest.mark.parametrize("file", ["memory.md", "sub/MEMORY.md", "sub/Memory.md"])
+def test_no_new_file_takes_the_name_of_the_index_P8(store: MemoryDir, file: str) -> None:
+    with pytest.raises(UnsafePath, match=r"the index of the directory is MEMORY\.md"):
+        _write(store, file, NOTE)
+    assert _tree(store) == {}
+
+
 def test_the_index_is_never_deleted_or_saved_as_a_memory(store: MemoryDir) -> None:
     _write(store, "MEMORY.md", b"text\n")
     for change in (lambda: store.delete("MEMORY.md", now=NOW), lambda: _save(store, "MEMORY.md")):
@@ -312,6 +349,57 @@ def test_a_deleted_memory_comes_back_as_it_was_bytes_time_and_pointer(store: Mem
     assert store.trashed() == []
 
 
+def test_a_delete_takes_only_what_the_caller_saw_F9(store: MemoryDir) -> None:
+    seen = _save(store)
+    newer = _write(store, "tabs.md", NOTE + b"more\n", seen.digest)
+    before = _tree(store)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        store.delete("tabs.md", expected=seen.digest, now=NOW)
+    assert (_tree(store), store.trashed()) == (before, [])
+    store.delete("tabs.md", expected=newer.digest, now=NOW)
+    assert "tabs.md" not in _tree(store)
+
+
+@pytest.mark.parametrize("theirs", ["tabs.md", "MEMORY.md"])
+def test_what_is_written_while_a_delete_runs_stays_F9(
+    store: MemoryDir, monkeypatch: pytest.MonkeyPatch, theirs: str
+) -> None:
+    _save(store)
+    put = store.trash.put
+    text = b"- [Mine](tabs.md) - typed just now\n"
+
+    def put_while_they_write(*args: Any, **named: Any) -> Trashed:
+        trashed = put(*args, **named)
+        (store.directory / theirs).write_bytes(text)
+        return trashed
+
+    monkeypatch.setattr(store.trash, "put", put_while_they_write)
+    before = _tree(store)
+    with pytest.raises(Conflict, match=f"{theirs} changed meanwhile"):
+        store.delete("tabs.md", now=NOW)
+    assert _tree(store) == before | {theirs: text}
+    assert store.trashed() == []
+
+
+def test_lines_below_an_entry_go_and_come_back_with_it_F6(store: MemoryDir) -> None:
+    index = "- [Tabs](tabs.md) — x\n  all about tabs\n\n  - and more\n- [B](b.md)\n".encode()
+    _save(store)
+    (store.directory / "MEMORY.md").write_bytes(index)
+    store.delete("tabs.md", now=NOW)
+    assert _tree(store)["MEMORY.md"] == b"- [B](b.md)\n"
+    store.restore("tabs.md")
+    assert _tree(store)["MEMORY.md"] == index
+
+
+def test_a_restore_that_was_killed_is_done_again(store: MemoryDir) -> None:
+    _save(store)
+    before = _tree(store)
+    store.delete("tabs.md", now=NOW)
+    (store.directory / "tabs.md").write_bytes(before["tabs.md"])
+    store.restore("tabs.md")
+    assert (_tree(store), store.trashed()) == (before, [])
+
+
 def test_several_generations_of_a_name_are_kept_the_newest_comes_back_first(store: MemoryDir) -> None:
     for number in range(3):
         _write(store, "a.md", f"{number}\n".encode())
@@ -350,57 +438,7 @@ def test_a_broken_record_in_the_trash_hides_nothing_else(store: MemoryDir) -> No
     assert [entry.file for entry in store.trashed()] == ["tabs.md"]
 
 
-# -- keeping order --------------------------------------------------------------------------------------
-
-
-def test_a_topic_without_a_pointer_gets_one_and_no_line_of_a_person_goes_F9(store: MemoryDir) -> None:
-    own = "# Mine\n- [Gone](gone.md) — kept\nSee [B](b.md).\n"
-    (store.directory / "MEMORY.md").write_text(own)
-    for file in ("a.md", "b.md", "sub/c d.md", "team/t.md", "logs/l.md"):
-        (store.directory / file).parent.mkdir(exist_ok=True)
-        (store.directory / file).write_bytes(NOTE)
-    os.utime(store.directory / "a.md", (1, 1))
-    (store.directory / f".memdir-{'0' * 16}.tmp").write_bytes(b"half")
-    did = store.mend(now=NOW)
-    assert did == [
-        "removed 1 half-written temporary files",
-        "added a pointer to a.md",
-        "added a pointer to sub/c d.md",
-    ]
-    assert _tree(store)["MEMORY.md"].decode() == own.replace(
-        "kept\n",
-        "kept\n- [Tabs](a.md) — Tabs, not blanks\n- [Tabs](sub/c%20d.md) — Tabs, not blanks\n",
-    )
-    assert not list(store.directory.glob(".memdir*"))
-    assert store.mend(now=NOW) == []
-
-
-def test_a_mend_does_not_copy_a_secret_into_the_index_E10(store: MemoryDir) -> None:
-    text = f"---\nname: token\ndescription: ghp_{'a1B2c3D4e5F6' * 3}\n---\n"
-    (store.directory / "a.md").write_text(text)
-    assert store.mend(now=NOW) == ["a.md has no pointer: its name or description looks like a secret"]
-    assert _tree(store) == {"a.md": text.encode()}
-
-
-def test_there_is_nothing_to_mend_where_there_is_no_directory(tmp_path: Path) -> None:
-    store = MemoryDir(tmp_path / "none", trash=tmp_path / "trash")
-    assert store.mend(now=NOW) == []
-    assert store.problems() == []
-    assert store.list() == []
-    assert store.index() == ""
-    assert not (tmp_path / "none").exists()
-
-
-def test_problems_name_what_a_person_should_look_at(store: MemoryDir) -> None:
-    for file in ("a.md", "A.md", *(f"t{number}.md" for number in range(200))):
-        (store.directory / file).write_bytes(b"x\n")
-    index = "- [Gone](gone.md)\n" + "".join(f"- [T](t{number}.md)\n" for number in range(200))
-    (store.directory / "MEMORY.md").write_text(index)
-    assert store.problems() == [
-        "MEMORY.md points to gone.md, which is not there",
-        "t199.md is beyond what is loaded of MEMORY.md",
-        "only case or Unicode form tell these apart: A.md, a.md",
-    ]
+# -- the list ---------------------------------------------------------------------------------------------
 
 
 def test_the_list_is_of_all_topics_newest_first_M3(store: MemoryDir) -> None:

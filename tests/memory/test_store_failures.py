@@ -68,7 +68,7 @@ def _check_order(store: MemoryDir) -> None:
     """No pointer to nothing at any time; after a mend, one for each file, and nothing left over."""
     files = {header.path for header in store.list()}
     assert {pointer.file for pointer in entrypoint.pointers(store.index())} <= files
-    store.mend(now=NOW)
+    store.mend()
     assert {pointer.file for pointer in entrypoint.pointers(store.index())} == files
     assert not list(store.directory.rglob(".memdir-*"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -141,11 +142,28 @@ async def test_the_first_request_of_a_turn_has_what_words_bring_R1(tmp_path: Pat
         assert "The replica lags behind." in message.text
         assert at.recall.last is not None
         assert at.recall.last.shown == ("lag.md",)
-        assert at.recall.last.selection.reasons == {"lag.md": "bears on the prompt"}
+        assert [verdict.why for verdict in at.recall.last.selection.verdicts] == ["bears on the prompt"]
         assert await at.recall.collect() == []
         assert [(event.name, event.fields["files"], event.fields["how"]) for event in at.seen] == [
             ("recalled", 1, "local")
         ]
+
+
+@pytest.mark.anyio
+async def test_the_memories_are_read_before_the_first_turn_R1(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        lag = tmp_path / "lag.md"
+        before = lag.stat()
+        async with anyio.create_task_group() as tasks:
+            recall = Recall(tmp_path, tasks=tasks, model=None, now=lambda: NOW, events=Events())
+            recall.warm()
+        lag.write_bytes(b"-" * before.st_size)  # what only those know who have read it before
+        os.utime(lag, ns=(before.st_mtime_ns, before.st_mtime_ns))
+        async with anyio.create_task_group() as recall._tasks:
+            await recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+            await recall.collect()
+        assert recall.last is not None
+        assert recall.last.shown == ("lag.md",)
 
 
 @pytest.mark.anyio

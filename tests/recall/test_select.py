@@ -40,6 +40,10 @@ def answer(*files: str) -> Text:
     return say(json.dumps({"selected_memories": files}))
 
 
+def reasons(selection: Selection) -> dict[str, str]:
+    return {verdict.file: verdict.why for verdict in selection.verdicts}
+
+
 async def test_a_model_is_asked_once_with_query_manifest_and_tools_R5(memories: Memories) -> None:
     directory = memories(canary="how a canary is watched", lag="the replica lags behind")
     model = ScriptedModel([answer("lag.md")])
@@ -49,7 +53,7 @@ async def test_a_model_is_asked_once_with_query_manifest_and_tools_R5(memories: 
     (request,) = model.requests
     asked = request.messages[0].text
     assert (selection.files, selection.how) == (("lag.md",), "model")
-    assert selection.reasons == {"lag.md": "the model chose it", "canary.md": "the model left it out"}
+    assert reasons(selection) == {"lag.md": "the model chose it", "canary.md": "the model left it out"}
     assert selection.usage.total_input > 0
     assert "why is the order missing?" in asked
     assert "[project] lag.md" in asked
@@ -66,7 +70,7 @@ async def test_names_that_are_not_in_the_manifest_are_dropped_and_at_most_five_s
     named = ["../../etc/passwd", "MEMORY.md", "m0.md", "m0.md", *(f"m{at}.md" for at in range(1, 7))]
     selection = await select(directory, "x?", model=ScriptedModel([answer(*named)]), now=NOW)
     assert selection.files == ("m0.md", "m1.md", "m2.md", "m3.md", "m4.md")
-    assert selection.reasons["m6.md"] == "the model chose too many"
+    assert reasons(selection)["m6.md"] == "the model chose too many"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from memdir.agent.file_state import FileState
 from memdir.model.messages import Message
+from memdir.recall.local import select_local
 from memdir.recall.surface import (
     BODY_BYTES,
     BODY_LINES,
@@ -103,6 +106,11 @@ def test_no_text_is_shown_beyond_the_limits_R6(text: str) -> None:
     assert body.partial == (body.shown < body.size)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_body_is_read_in_its_encoding_F6(encoding: str) -> None:
+    assert cut("你好 hello\n".encode(encoding)).text == "你好 hello"
+
+
 @given(st.binary(max_size=500))
 def test_any_bytes_can_be_shown_R6(data: bytes) -> None:
     assert cut(data).shown <= BODY_BYTES
@@ -153,3 +161,27 @@ def test_files_that_are_gone_or_lie_outside_are_dropped(tmp_path: Path) -> None:
     chosen = ["gone.md", "link.md", f"../{outside.name}", "pipe.md"]
     surfaced = show(tmp_path, chosen)
     assert (surfaced.messages, set(surfaced.dropped.values())) == ((), {"can't be read any more"})
+
+
+def test_one_odd_file_costs_itself_only_R5(tmp_path: Path) -> None:
+    shared_memory = Path("/dev/shm")  # one of the few places that keep such a time
+    directory = Path(mkdtemp(dir=shared_memory if shared_memory.is_dir() else tmp_path))
+    try:
+        for file in ("far.md", "near.md"):
+            put(directory, file, "x")
+        for year in (3e11, -3e11):
+            os.utime(directory / "far.md", (year, year))
+            assert "near.md" in show(directory, ["far.md", "near.md"]).shown
+            assert select_local(directory, "near", now=NOW) == ["near.md"]
+    finally:
+        rmtree(directory)
+
+
+def test_a_file_by_two_names_is_shown_once_R4_R7(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "x")
+    (tmp_path / "b.md").symlink_to("a.md")
+    files = FileState()
+    first = show(tmp_path, ["b.md", "a.md"], files=files)
+    assert (first.shown, first.dropped) == (("b.md",), {"a.md": "in the conversation already"})
+    again = show(tmp_path, ["a.md", "b.md"], messages=first.messages)
+    assert again.shown == ()

@@ -2,8 +2,10 @@
 
     python -m tests.stress.kill --rounds 200 --seed 1
 
-A writer saves, updates and deletes memories in a loop, and says before and after each step what it does.
-After each kill -9 the directory is looked at as it was left, mended as at any start, and looked at again.
+A writer saves, updates, deletes and restores memories in a loop, and says before and after each step what it
+does. Each memory has lines in the index that a person wrote below its entry. After each kill -9 the directory
+is looked at as it was left, mended as at any start, and looked at again: every byte of a file, and every line
+of the index, is as before the step or as after it.
 """
 
 from __future__ import annotations
@@ -16,16 +18,29 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memdir.memory import entrypoint, topic
+from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import ANY, MemoryDir
 from tests.cases import REPO
 
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
 NAMES = [f"memory_{number}.md" for number in range(12)]
+GONE = "-"
+
+
+def entry(file: str, check: str) -> Pointer:
+    return Pointer(title=file, file=file, hook=check)
+
+
+def below(file: str) -> list[str]:
+    """What a person wrote under the entry of a file."""
+    return [f"  own words on {file}\n", "\n", f"  - and more of them on {file}\n"]
 
 
 def write_for_ever(store: MemoryDir, seed: int) -> None:
@@ -34,29 +49,50 @@ def write_for_ever(store: MemoryDir, seed: int) -> None:
     print("ready", flush=True)
     while True:
         file = chance.choice(NAMES)
+        trashed = {entry.file for entry in store.trashed()}
         there = (store.directory / file).exists()
-        check = "-"
-        if there and chance.random() < 0.4:
-            print("begin", file, check, flush=True)
-            store.delete(file, now=NOW)
+        if there and chance.random() < 0.5:
+            with told("delete", file, GONE):
+                store.delete(file, now=NOW)
+        elif file in trashed and not there:
+            check = topic.parse(store.trash.get(file)[1], filename=file).description or ""
+            with told("restore", file, check):
+                store.restore(file)
         else:
             body = f"{chance.random()}\n" * chance.choice([1, 20, 3000])
             check = hashlib.sha256(body.encode()).hexdigest()
-            text = topic.render(name=file, description=check, type="project", body=body)
-            print("begin", file, check, flush=True)
-            pointer = entrypoint.Pointer(title=file, file=file, hook=check)
-            store.save(file, text.encode(), pointer=pointer, expected=ANY, now=NOW, origin=None)
-        print("done", file, check, flush=True)
+            data = topic.render(name=file, description=check, type="project", body=body).encode()
+            with told("save", file, check):
+                store.save(file, data, pointer=entry(file, check), expected=ANY, now=NOW, origin=None)
+
+
+@contextmanager
+def told(*words: str) -> Iterator[None]:
+    print("begin", *words, flush=True)
+    yield
+    print("done", *words, flush=True)
 
 
 @dataclass
 class Killer:
-    """Starts writers, kills them, and keeps what each file may hold afterwards."""
+    """Starts writers, kills them, and keeps what each file, and its entry, may hold afterwards."""
 
     store: MemoryDir
     chance: random.Random
     allowed: dict[str, set[str]] = field(default_factory=dict)
+    entries: dict[str, set[str]] = field(default_factory=dict)
     steps: int = 0
+
+    def prepare(self) -> None:
+        """One memory after the other, with a person's lines below its entry."""
+        self.store.prepare()
+        check = hashlib.sha256(b"").hexdigest()
+        for file in NAMES:
+            self.allowed[file], self.entries[file] = {check}, {check}
+            data = topic.render(name=file, description=check, type="project", body="").encode()
+            self.store.save(file, data, pointer=entry(file, check), expected=None, now=NOW, origin=None)
+            index = self.store.index() + "".join(below(file))
+            self.store.write("MEMORY.md", index.encode(), expected=ANY, now=NOW, origin=None)
 
     def round(self) -> None:
         command = [sys.executable, "-m", "tests.stress.kill", "--write", str(self.chance.random())]
@@ -70,47 +106,57 @@ class Killer:
                 self.heard(line)
         assert writer.returncode == -signal.SIGKILL, "the writer ended by itself"
         self.look()
-        self.store.mend(now=NOW)
+        self.store.mend()
         self.look()
         self.look_mended()
 
     def heard(self, line: str) -> None:
-        said, file, check = line.split() if line.endswith("\n") and line.count(" ") == 2 else ("", "", "")
-        if said == "begin":
-            self.allowed.setdefault(file, {"-"}).add(check)
-        elif said == "done":
-            self.steps += 1
-            self.allowed[file] = {check}
+        if not line.endswith("\n") or line.count(" ") != 3:
+            return
+        said, step, file, check = line.split()
+        held = [self.allowed, self.entries] if step == "save" else [self.allowed]
+        for one in held:
+            one[file] = {check} if said == "done" else one[file] | {check}
+        self.steps += said == "done"
 
     def look(self) -> None:
         """True at any moment: files whole and as old or new as they may be, and no pointer to nothing."""
         files = {header.path for header in self.store.list()}
         for file in NAMES:
-            check = "-"
+            check = GONE
             if file in files:
                 read = topic.parse((self.store.directory / file).read_bytes(), filename=file)
                 check = hashlib.sha256(read.body.encode()).hexdigest()
                 assert read.description == check, f"{file} is torn"
-            assert check in self.allowed.get(file, {"-"}), f"{file} is not what was written last"
-            self.allowed[file] = {check}
+            assert check in self.allowed[file], f"{file} is not what was written last"
         pointed = {pointer.file for pointer in entrypoint.pointers(self.store.index())}
         assert pointed <= files, "a pointer leads to nothing"
-        for entry in self.store.trashed():
-            read = topic.parse(self.store.trash.data(entry), filename=entry.file)
+        for one in self.store.trashed():
+            read = topic.parse(self.store.trash.data(one), filename=one.file)
             assert read.description == hashlib.sha256(read.body.encode()).hexdigest(), "the trash is torn"
 
     def look_mended(self) -> None:
-        """After a mend: one pointer for each file, nothing of ours left over."""
-        pointed = sorted(pointer.file for pointer in entrypoint.pointers(self.store.index()))
-        assert pointed == sorted(header.path for header in self.store.list())
+        """After a mend: each memory is in one place, all its lines with it, and nothing of ours left over."""
+        index, files = self.store.index(), {header.path for header in self.store.list()}
+        trashed = {one.file: one for one in self.store.trashed()}
+        assert sorted(files | trashed.keys()) == sorted(NAMES), "a memory is lost"
+        assert not files & trashed.keys(), "a memory is in both places"
+        for file in NAMES:
+            lines = trashed[file].pointers if file in trashed else entrypoint.take(index, file)[1]
+            head, *rest = (line for _, line in lines)
+            heads = {entrypoint.written(entry(file, check)) for check in self.entries[file]}
+            assert head.rstrip("\n") in heads, f"the entry of {file} is not as it was"
+            assert rest == below(file), f"the lines below {file} are not as they were"
+        assert len(index.splitlines()) == len(files) * (1 + len(below(""))), "lines of nobody"
         assert not list(self.store.directory.rglob(".memdir-*"))
+        assert len(list(self.store.trash.folder.iterdir())) == 2 * len(trashed)
         assert self.store.problems() == []
 
 
 def run(folder: Path, *, rounds: int, seed: int) -> int:
     """Kill `rounds` writers; how many steps they got done. Raises AssertionError with what went wrong."""
     killer = Killer(MemoryDir(folder / "memory", trash=folder / "trash"), random.Random(seed))
-    killer.store.prepare()
+    killer.prepare()
     for _ in range(rounds):
         killer.round()
     return killer.steps

@@ -57,7 +57,7 @@ def run(folder: Path, *, processes: int, count: int) -> None:
     wanted = sorted(f"racer_{racer}_{number}.md" for racer in range(processes) for number in range(count))
     assert sorted(header.path for header in store.list()) == wanted
     assert sorted(pointer.file for pointer in entrypoint.pointers(store.index())) == wanted
-    assert store.mend(now=NOW) == []
+    assert store.mend() == []
 
 
 def main() -> None:

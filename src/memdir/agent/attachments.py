@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -104,26 +105,30 @@ def changed_files(files: FileState, *, now: datetime) -> list[Message]:
     """A diff for each file that was seen whole and has changed on disk since (R8); the table moves on.
 
     A file seen in part, or gone, says nothing: an Edit of it will ask for another Read. The index is left
-    out.
+    out, and so is what a background job of this conversation wrote (E8).
     """
     messages = []
     for path, seen in files:
-        if seen.how == "index" or (data := _fresh(path, seen, files)) is None:
+        if seen.how == "index" or (fresh := _fresh(path, seen, files)) is None:
             continue
+        data, mtime_ns = fresh
         diff = _diff(seen.data, data) if seen.data is not None else None
         if diff is None:
             continue
         cut = len(diff) > DIFF_CHARACTERS
         how = "surfaced" if cut else seen.how
-        files.saw(path, data=data, mtime_ns=path.stat().st_mtime_ns, partial=cut, how=how)
+        files.saw(path, data=data, mtime_ns=mtime_ns, partial=cut, how=how)
         shown = diff[:DIFF_CHARACTERS] + ("\n[the rest of the difference is left out]" if cut else "")
         text = render("changed_file", path=str(path), diff=_inside("diff", shown))
         messages.append(attached(text, {"kind": "changed_file", "path": str(path), "cut": cut}, now=now))
     return messages
 
 
-def _fresh(path: Path, seen: Seen, files: FileState) -> bytes | None:
-    """The new content of a file that differs from what was seen, or None; one stat when nothing happened."""
+def _fresh(path: Path, seen: Seen, files: FileState) -> tuple[bytes, int] | None:
+    """The new content of a file and its mtime, where it differs from what was seen; else None.
+
+    One stat when nothing happened.
+    """
     try:
         now = path.stat()
         same_size = seen.data is None or len(seen.data) == now.st_size
@@ -132,8 +137,11 @@ def _fresh(path: Path, seen: Seen, files: FileState) -> bytes | None:
         data = fs.read_file(path)
     except (OSError, MemdirError):
         return None
-    if fs.digest(data) != seen.digest:
-        return data
+    found = fs.digest(data)
+    if found == seen.no_news:
+        return None
+    if found != seen.digest:
+        return data, now.st_mtime_ns
     files.saw(path, data=data, mtime_ns=now.st_mtime_ns, partial=seen.partial, how=seen.how)
     return None
 
@@ -143,8 +151,8 @@ def _diff(old: bytes, new: bytes) -> str | None:
     before, after = decode(old), decode(new)
     if before is None or after is None:
         return None
-    lines = difflib.unified_diff(lines_of(before[0]), lines_of(after[0]), lineterm="", n=2)
-    return "\n".join(line for line in lines if not line.startswith(("---", "+++")))
+    records = difflib.unified_diff(lines_of(before[0]), lines_of(after[0]), lineterm="", n=2)
+    return "\n".join(islice(records, 2, None))  # the first two name the files
 
 
 def _inside(tag: str, text: str) -> str:

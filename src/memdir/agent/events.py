@@ -1,12 +1,11 @@
 """What happens in a session -> named events with counts and durations, never contents (H4).
 
-Whoever wants to know subscribes: the log (`logging_sink`), a progress line, a test. A subscriber that
+Whoever wants to know subscribes: the log (`agent.log`), a progress line, a test. A subscriber that
 fails is logged once a failure and never reaches the one who emitted.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -70,16 +69,6 @@ class Events:
                 sink(event)
             except Exception:  # noqa: BLE001 - a listener's fault is not the session's
                 _log.warning("an event listener failed on %s", name, exc_info=True)
-
-
-def logging_sink(logger: logging.Logger | None = None, *, level: int = logging.INFO) -> Sink:
-    """A subscriber that logs each event as one line of JSON."""
-    target = logger or _log
-
-    def write(event: Event) -> None:
-        target.log(level, "%s", json.dumps({"event": event.name, **event.fields}, ensure_ascii=False))
-
-    return write
 
 
 def _short(value: Value) -> Value:

@@ -27,6 +27,7 @@ class Seen:
     """What the conversation knows of one file: the digest and mtime of the bytes that were looked at.
 
     `partial`: only a part of them was shown. `data`: the bytes, where they were shown whole and are not big.
+    `no_news`: the digest of a later content that a background job of the same conversation wrote.
     """
 
     digest: str
@@ -34,6 +35,7 @@ class Seen:
     data: bytes | None
     partial: bool
     how: How
+    no_news: str | None = None
 
     @property
     def counts_as_read(self) -> bool:
@@ -67,6 +69,15 @@ class FileState:
     def forget(self, path: Path) -> None:
         """The file is gone."""
         self._seen.pop(_key(path), None)
+
+    def overtaken(self, path: Path, by: str) -> None:
+        """A background job wrote the bytes with digest `by`: no news for the conversation (E8).
+
+        It has not seen them either: an Edit still asks for another Read (A2), and whatever becomes of the
+        file after that is shown against what was seen (R8).
+        """
+        if seen := self.known(path):
+            self._seen[_key(path)] = replace(seen, no_news=by)
 
     def copy(self) -> FileState:
         """A table of its own with the same content, for a fork (A4)."""

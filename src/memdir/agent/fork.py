@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from memdir.agent.events import FORKED
@@ -21,6 +21,7 @@ from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Message, Text, Usage
+from memdir.paths import canonical_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,7 @@ def _background(
         memory=memory,
         origin=Origin(session=agent.id, message=said, worker=label),
         memory_only=True,
+        host=agent.files,
         wrote=[],
         deleted=[],
     )
@@ -112,7 +114,7 @@ def _background(
         prefix=agent.prefix,
         model=agent.model,
         context=context,
-        permit=for_fork(memory=memory.directory, cwd=context.cwd),
+        permit=for_fork(memory=memory.directory, cwd=context.cwd, also=_beside_the_folder(agent)),
         tools=agent.tools,
         messages=list(base),
         events=agent.events,
@@ -120,6 +122,12 @@ def _background(
         max_steps=max_turns,
         watch_files=False,
     )
+
+
+def _beside_the_folder(agent: Agent) -> list[Path]:
+    """What a fork may read besides memory and the working folder: its repository, and its transcripts."""
+    transcripts = [agent.transcript.path.parent] if agent.transcript else []
+    return [canonical_root(agent.context.cwd), *transcripts]
 
 
 def _report(agent: Agent, label: str, ended: Forked) -> None:

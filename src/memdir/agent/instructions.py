@@ -12,7 +12,7 @@ from memdir.agent.attachments import attached
 from memdir.agent.events import FAILED, LOADED, Events
 from memdir.agent.file_state import FileState
 from memdir.errors import MemdirError, NotFound
-from memdir.memory import entrypoint, manifest
+from memdir.memory import encoding, entrypoint, manifest
 from memdir.memory.store import MemoryDir, Stored
 from memdir.model.messages import Message
 from memdir.prompts import render
@@ -53,7 +53,7 @@ def context_message(
         events.emit(FAILED, where="index", error=type(error).__name__)
         return None
     path, data = memory.directory / entrypoint.NAME, stored.data if stored else b""
-    raw = data.decode("utf-8-sig", errors="replace")
+    raw = encoding.readable(data)
     loaded = entrypoint.load(raw)
     shown = manifest.harmless_lines(loaded.text).strip()
     if stored:

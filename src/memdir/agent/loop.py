@@ -20,6 +20,7 @@ import anyio
 import anyio.to_thread
 
 from memdir.agent.attachments import changed_files, memory_write
+from memdir.agent.closing import interrupted
 from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, TURN_ENDED, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import Deny, Permission
@@ -34,7 +35,6 @@ from memdir.prompts import render
 
 BROKEN_OFF = render("note_broken_off")
 GO_ON = render("note_go_on")
-INTERRUPTED = render("note_interrupted")
 
 _log = logging.getLogger("memdir")
 
@@ -94,12 +94,6 @@ class Agent:
     def files(self) -> FileState:
         """What this conversation has seen of files."""
         return self.context.files
-
-    @property
-    def recent_tools(self) -> tuple[str, ...]:
-        """Names of the tools that the conversation used, the latest first, each once (R5)."""
-        names = [call.name for message in self.messages for call in message.tool_uses]
-        return tuple(dict.fromkeys(reversed(names)))
 
     # -- run > turn > ask > act --
 
@@ -223,7 +217,7 @@ class Agent:
         if isinstance(verdict, Deny):
             self.denied += 1
             self._tell(DENIED, tool=call.name, reason=verdict.reason)
-            raise ToolError(f"Not allowed: {verdict.reason}")
+            raise ToolError(f"Not allowed: {verdict.text}")
 
     async def _perform(self, call: ToolUse) -> str:
         return await self._tool(call).run(call.input, self.context)
@@ -311,8 +305,5 @@ def _batches(calls: Sequence[ToolUse], readers: Set[str]) -> Iterator[list[tuple
 
 def _results(calls: Sequence[ToolUse], results: dict[int, ToolResult], about: Any) -> Message:
     """One message with a result for every call; a call without one was interrupted."""
-    content = tuple(
-        results.get(at) or ToolResult(tool_use_id=call.id, content=INTERRUPTED, is_error=True)
-        for at, call in enumerate(calls)
-    )
+    content = tuple(results.get(at) or interrupted(call) for at, call in enumerate(calls))
     return Message(role="user", content=content, origin="tool", attachment=about)

@@ -1,31 +1,32 @@
 """A tool call -> may it run? Decided when the tool is called, never by handing out other tools (A5, A9).
 
 The two decisions look at the call and at where its path really leads, and change nothing. A memory fork
-reads, and writes the topic files of one directory. The main agent reads and writes there freely, reads its
-working folder, and for the rest the person is asked.
+reads what its conversation is about, and writes the topic files of one directory. The main agent reads and
+writes there freely, reads its working folder, and for the rest the person is asked.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from memdir import fs
 from memdir.agent.tools.base import place
-from memdir.agent.tools.search import holds_secrets
+from memdir.agent.tools.credentials import leads_to_secrets
 from memdir.errors import ToolError, UnsafePath
 from memdir.model.messages import ToolUse
+from memdir.paths import OBEYED
 
 Mode = Literal["ask", "accept-edits"]
 """What happens to writes in the working folder: the person is asked, or has agreed to all of them."""
 
 READERS = frozenset({"Read", "Glob", "Grep"})
 WRITERS = frozenset({"Write", "Edit"})
-GUARDED = frozenset({".git", ".hg", ".svn", ".memdir", ".claude"})
-"""Folders of the working folder whose files make programs do things: a write there is always asked about."""
+
+_NO_PATH = "the path is no path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +36,13 @@ class Allow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deny:
-    """The call may not run; the model is told why."""
+    """The call may not run.
+
+    `reason` goes to the log: a fixed phrase, with nothing of the call in it (H4). `text` goes to the model.
+    """
 
     reason: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +65,43 @@ Permission: TypeAlias = Callable[[ToolUse], Awaitable[Verdict]]
 AskPerson: TypeAlias = Callable[[Question], Awaitable[bool]]
 
 
-def decide_fork(call: ToolUse, *, memory: Path, cwd: Path) -> Verdict:
-    """What a memory fork may do (A5). `memory` is the one directory that it was started for."""
+def decide_fork(call: ToolUse, *, memory: Path, cwd: Path, also: Sequence[Path] = ()) -> Verdict:
+    """What a memory fork may do (A5). `memory` is the one directory that it was started for.
+
+    It reads there, in the working folder `cwd` and in the folders `also`, and nowhere else.
+    """
     if call.name == "Bash":
         return Deny(
-            reason="Bash is not available to a background memory job. Use Read, Glob and Grep to look, "
-            f"and Write or Edit for memory files in {memory}."
+            reason="no Bash for background jobs",
+            text="Bash is not available to a background memory job. Use Read, Glob and Grep to look, "
+            f"and Write or Edit for memory files in {memory}.",
         )
     if call.name not in READERS | WRITERS:
-        return Deny(reason=f"{call.name} is not available to a background memory job.")
+        return Deny(
+            reason="not a tool for background jobs",
+            text=f"{call.name} is not available to a background memory job.",
+        )
     try:
         target = target_of(call, cwd)
     except ToolError as error:
-        return Deny(reason=str(error))
-    return _read_by_fork(target) if call.name in READERS else _write_by_fork(target, memory)
+        return Deny(reason=_NO_PATH, text=str(error))
+    if call.name in READERS:
+        return _read_by_fork(target, (memory, cwd, *also))
+    return _write_by_fork(target, memory)
 
 
-def _read_by_fork(target: Path) -> Verdict:
+def _read_by_fork(target: Path, folders: Sequence[Path]) -> Verdict:
+    """Inside the folders, after links; the root of the machine is the working folder of nobody."""
     if leads_to_secrets(target):
         return Deny(
-            reason=f"{target} is a place where credentials are kept; a background job does not read it."
+            reason="a place of credentials",
+            text=f"{target} is a place where credentials are kept; a background job does not read it.",
+        )
+    if not any(fs.inside(folder, target) for folder in folders if folder != Path(folder.anchor)):
+        return Deny(
+            reason="outside the project",
+            text=f"{target} does not belong to this project; a background memory job reads only in it and in "
+            "its memory.",
         )
     return Allow()
 
@@ -89,9 +111,15 @@ def _write_by_fork(target: Path, memory: Path) -> Verdict:
     try:
         real = fs.contain(memory, target)
     except (UnsafePath, OSError, ValueError):
-        return Deny(reason=f"a background memory job writes only inside {memory}; {target} is not in it.")
+        return Deny(
+            reason="outside the memory directory",
+            text=f"a background memory job writes only inside {memory}; {target} is not in it.",
+        )
     if real.suffix != ".md" or real.name.startswith("."):
-        return Deny(reason=f"memory files are Markdown files, with a name that ends in .md; not {real.name}.")
+        return Deny(
+            reason="not a Markdown file",
+            text=f"memory files are Markdown files, with a name that ends in .md; not {real.name}.",
+        )
     return Allow()
 
 
@@ -100,30 +128,31 @@ def decide_main(call: ToolUse, *, memory: Path | None, cwd: Path, mode: Mode = "
     if call.name == "Bash":
         return Ask(what=f"run: {call.input.get('command', '')}")
     if call.name not in READERS | WRITERS:
-        return Deny(reason=f"nobody has said what {call.name} may do")
+        return Deny(reason="an unknown tool", text=f"nobody has said what {call.name} may do")
     try:
         target = target_of(call, cwd)
     except ToolError as error:
-        return Deny(reason=str(error))
+        return Deny(reason=_NO_PATH, text=str(error))
     if memory and fs.inside(memory, target):
         return Allow()
     here = fs.inside(cwd, target) and not leads_to_secrets(target)
-    if here and (call.name in READERS or (mode == "accept-edits" and not _is_guarded(target))):
+    if here and (call.name in READERS or (mode == "accept-edits" and not _is_obeyed(target))):
         return Allow()
     doing = {"Read": "read", "Glob": "list", "Grep": "search", "Write": "write", "Edit": "change"}[call.name]
     return Ask(what=f"{doing} {target}")
 
 
-def _is_guarded(target: Path) -> bool:
+def _is_obeyed(target: Path) -> bool:
+    """Whether a file there would make programs do things: a write is then always asked about."""
     parts = (*target.parts, *Path(os.path.realpath(target)).parts)
-    return not GUARDED.isdisjoint(part.casefold() for part in parts)
+    return not OBEYED.isdisjoint(part.casefold() for part in parts)
 
 
-def for_fork(*, memory: Path, cwd: Path) -> Permission:
+def for_fork(*, memory: Path, cwd: Path, also: Sequence[Path] = ()) -> Permission:
     """The permission of a memory fork."""
 
     async def permit(call: ToolUse) -> Verdict:
-        return decide_fork(call, memory=memory, cwd=cwd)
+        return decide_fork(call, memory=memory, cwd=cwd, also=also)
 
     return permit
 
@@ -138,10 +167,16 @@ def for_main(
         if not isinstance(verdict, Ask):
             return verdict
         if ask is None:
-            return Deny(reason=f"nobody is there to allow it ({verdict.what}). Find a way without it.")
+            return Deny(
+                reason="nobody is there to allow it",
+                text=f"nobody is there to allow it ({verdict.what}). Find a way without it.",
+            )
         if await ask(Question(call=call, what=verdict.what)):
             return Allow()
-        return Deny(reason=f"the person did not allow it ({verdict.what}). Ask what they want instead.")
+        return Deny(
+            reason="the person did not allow it",
+            text=f"the person did not allow it ({verdict.what}). Ask what they want instead.",
+        )
 
     return permit
 
@@ -156,12 +191,3 @@ def target_of(call: ToolUse, cwd: Path) -> Path:
     if not isinstance(given, str):
         raise ToolError("the path must be a string")
     return place(given, cwd)
-
-
-def leads_to_secrets(path: Path) -> bool:
-    """Whether a path, as written or where it really leads, is a place of credentials.
-
-    `/proc` is one: it shows the environment of processes, this one's with its keys included.
-    """
-    real = Path(os.path.realpath(path))
-    return any(holds_secrets(one.parts) or one.parts[1:2] == ("proc",) for one in (path, real))

@@ -7,25 +7,27 @@
 
 The first record holds what every request begins with, so that a resumed conversation continues byte for byte.
 Blocks have the shape of the Messages API. What a person types stands there as typed, secrets included: the
-file is the owner's alone (0600). An existing transcript is never overwritten, and a torn or unknown line
-costs that line only.
+file is the owner's alone (0600). An existing transcript is never overwritten. A torn or odd line costs that
+line only, and a disk that was full for a while costs nothing: what could not be written is written first the
+next time.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from memdir import fs
+from memdir.agent.closing import closed
 from memdir.errors import Conflict, NotFound
 from memdir.model.messages import (
     Block,
     Message,
+    Origin,
     Prefix,
     Text,
     Thinking,
@@ -39,6 +41,8 @@ VERSION = 1
 _LINE_ENDS = ("\x85", "\u2028", "\u2029")
 """What JSON leaves as it is and some readers take for the end of a line."""
 _TYPES = frozenset({"user", "assistant", "attachment"})
+_ROLES = frozenset({"user", "assistant"})
+_ORIGINS = frozenset(get_args(Origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,7 @@ class Transcript:
         self.path = path
         self._common = {"sessionId": session_id, "cwd": str(cwd)}
         self._last = last
+        self._waiting: list[bytes] = []
 
     @classmethod
     def create(
@@ -69,34 +74,35 @@ class Transcript:
         Raises:
             Conflict: there is a file of that name already; it is left as it is.
         """
+        new = cls(path, session_id=session_id, cwd=cwd, last=new_id())
+        head = {"type": "session", "version": VERSION, "uuid": new._last, "parentUuid": None}
+        line = _line({**head, **new._common, "timestamp": _stamp(at), "prefix": _prefix_out(prefix)})
         fs.make_private(path.parent)
         try:
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError as error:
+            fs.replace_if(path, line + b"\n", expected=None)
+        except Conflict as error:
             raise Conflict(
                 f"there is a transcript {path} already",
                 hint="resume that session, or begin one with a new id",
             ) from error
-        new = cls(path, session_id=session_id, cwd=cwd, last=new_id())
-        head = {"type": "session", "version": VERSION, "uuid": new._last, "parentUuid": None}
-        new._write({**head, **new._common, "timestamp": _stamp(at), "prefix": _prefix_out(prefix)})
         return new
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[Transcript, Recorded]:
-        """Go on with a transcript: what it holds, and the end to append to.
+        """Go on with a transcript: what it holds, as a model accepts it, and the end to append to.
 
         Raises:
             NotFound: there is none, or its first record is lost.
         """
         found, last = _read(path)
-        return cls(path, session_id=found.session_id, cwd=found.cwd, last=last), found
+        end = cls(path, session_id=found.session_id, cwd=found.cwd, last=last)
+        return end, replace(found, messages=tuple(closed(found.messages)))
 
     def append(self, message: Message) -> None:
-        """Add one message; it is on the disk when this returns.
+        """Add one message; it is on the disk when this returns, and all before it.
 
         Raises:
-            OSError: the disk said no.
+            OSError: the disk said no. The message waits, and goes before the next one.
         """
         kind = "attachment" if message.origin == "attachment" else message.role
         record = {
@@ -110,11 +116,11 @@ class Transcript:
         }
         if message.attachment is not None:
             record["attachment"] = dict(message.attachment)
-        self._write(record)
+        self._waiting.append(_line(record))
         self._last = message.id
-
-    def _write(self, record: Mapping[str, Any]) -> None:
-        fs.append_line(self.path, _line(record), sync=True)
+        while self._waiting:
+            fs.append_line(self.path, self._waiting[0], sync=True)
+            del self._waiting[0]
 
 
 def read(path: Path) -> Recorded:
@@ -134,21 +140,26 @@ def _read(path: Path) -> tuple[Recorded, str]:
     head = next((record for record in records if record and record.get("type") == "session"), None)
     if head is None:
         raise NotFound(f"{path} is not a transcript of memdir: its first record is missing")
-    messages, skipped = list[Message](), 0
+    messages: dict[str, Message] = {}
+    skipped = 0
     for record in records:
         if record is head:
             continue
         message = _message_in(record)
         skipped += message is None
-        messages += [message] if message else []
-    found = Recorded(
-        session_id=head["sessionId"],
-        cwd=Path(head["cwd"]),
-        prefix=_prefix_in(head["prefix"]),
-        messages=tuple(messages),
-        skipped=skipped,
-    )
-    return found, messages[-1].id if messages else head["uuid"]
+        if message:
+            messages.setdefault(message.id, message)  # a line may be there twice, if the disk was in doubt
+    try:
+        found = Recorded(
+            session_id=_text(head, "sessionId"),
+            cwd=Path(_text(head, "cwd")),
+            prefix=_prefix_in(head["prefix"]),
+            messages=tuple(messages.values()),
+            skipped=skipped,
+        )
+        return found, next(reversed(messages), _text(head, "uuid"))
+    except _ODD as error:
+        raise NotFound(f"{path} is not a transcript of memdir: its first record is odd") from error
 
 
 def _records(data: bytes) -> Iterator[dict[str, Any] | None]:
@@ -158,7 +169,7 @@ def _records(data: bytes) -> Iterator[dict[str, Any] | None]:
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         yield record if isinstance(record, dict) else None
 
@@ -167,17 +178,41 @@ def _message_in(record: dict[str, Any] | None) -> Message | None:
     if record is None or record.get("type") not in _TYPES:
         return None
     try:
-        said, stamp = record["message"], record["timestamp"]
+        said = record["message"]
+        if said["role"] not in _ROLES or record["origin"] not in _ORIGINS:
+            return None
         return Message(
             role=said["role"],
             content=tuple(_block_in(block) for block in said["content"]),
             origin=record["origin"],
-            id=record["uuid"],
-            at=datetime.fromisoformat(stamp) if stamp else None,
-            attachment=record.get("attachment"),
+            id=_text(record, "uuid"),
+            at=_moment(record["timestamp"]),
+            attachment=_object(record, "attachment") if "attachment" in record else None,
         )
-    except (KeyError, TypeError, ValueError):
+    except _ODD:
         return None
+
+
+_ODD = (KeyError, TypeError, ValueError, AttributeError)
+"""What comes of reading a record that is not as we write them."""
+
+
+def _text(record: Mapping[str, Any], key: str) -> str:
+    if not isinstance(value := record[key], str):
+        raise TypeError(key)
+    return value
+
+
+def _object(record: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(value := record[key], dict):
+        raise TypeError(key)
+    return value
+
+
+def _moment(stamp: str | None) -> datetime | None:
+    """An aware datetime, or None; a stamp without a zone is taken for UTC."""
+    at = datetime.fromisoformat(stamp) if stamp else None
+    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
 
 
 def _block_out(block: Block) -> dict[str, Any]:
@@ -200,18 +235,23 @@ def _block_out(block: Block) -> dict[str, Any]:
 def _block_in(block: dict[str, Any]) -> Block:
     match block["type"]:
         case "text":
-            return Text(text=block["text"])
+            return Text(text=_text(block, "text"))
         case "thinking":
-            return Thinking(thinking=block["thinking"], signature=block["signature"])
+            return Thinking(thinking=_text(block, "thinking"), signature=_text(block, "signature"))
         case "redacted_thinking":
-            return Thinking(thinking=block["data"], signature=block["signature"], redacted=True)
+            return Thinking(thinking=_text(block, "data"), signature=_text(block, "signature"), redacted=True)
         case "tool_use":
             return ToolUse(
-                id=block["id"], name=block["name"], input=block["input"], malformed=block.get("malformed")
+                id=_text(block, "id"),
+                name=_text(block, "name"),
+                input=_object(block, "input"),
+                malformed=block.get("malformed"),
             )
         case "tool_result":
             return ToolResult(
-                tool_use_id=block["tool_use_id"], content=block["content"], is_error=block["is_error"]
+                tool_use_id=_text(block, "tool_use_id"),
+                content=_text(block, "content"),
+                is_error=block["is_error"],
             )
         case other:
             raise ValueError(other)

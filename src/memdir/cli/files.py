@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memdir import app
-from memdir.cli.opening import open_project, warn
+from memdir.cli.opening import memory_of, open_project, warn
 from memdir.cli.output import columns, emit_json, json_option, talk
 from memdir.errors import NotFound, UsageError
 from memdir.memory import entrypoint, manifest, topic
@@ -33,7 +33,7 @@ SHOWN_TO_A_MODEL = 4_096
 def list_(opened: app.Opening, kind: str | None, as_json: bool) -> None:
     """List the memories of this project, newest first."""
     project = open_project(opened)
-    memory = project.require_memory()
+    memory = memory_of(project)
     headers = [header for header in memory.list() if kind is None or header.type == kind]
     if as_json:
         emit_json(directory=str(memory.directory), memories=[_as_json(header) for header in headers])
@@ -69,7 +69,7 @@ def _row(header: Header, now: datetime) -> tuple[str, ...]:
 def show(opened: app.Opening, name: str, as_json: bool) -> None:
     """Print one memory: NAME is its file or its name, or MEMORY.md for the index."""
     project = open_project(opened)
-    stored = project.require_memory().read(project.find(name))
+    stored = memory_of(project).read(project.find(name))
     if as_json:
         emit_json(path=stored.file, **_contents(stored))
     else:
@@ -94,7 +94,9 @@ def edit(opened: app.Opening, name: str) -> None:
     """Open one memory (or MEMORY.md) in $VISUAL or $EDITOR, and save it when the editor ends."""
     from memdir.cli.editor import edit_memory
 
-    written = edit_memory(open_project(opened), name)
+    project = open_project(opened)
+    memory_of(project)
+    written = edit_memory(project, name)
     if written is None:
         talk("nothing changed")
         return
@@ -115,7 +117,7 @@ def remember(opened: app.Opening, text: tuple[str, ...], kind: str | None, as_js
     dash.
     """
     project = open_project(opened)
-    project.require_memory()
+    memory_of(project)
     words = " ".join(text).strip() if text else _standard_input()
     if not words:
         raise UsageError(
@@ -153,12 +155,13 @@ def _standard_input() -> str:
 def forget(opened: app.Opening, name: str, as_json: bool) -> None:
     """Forget one memory: it moves to the trash, from where `restore` brings it back."""
     project = open_project(opened)
+    memory = memory_of(project)
     file = project.find(name)
     if file == entrypoint.NAME:
         raise UsageError(
             f"{entrypoint.NAME} is the index, not a memory", hint="`memdir list` shows what can be forgotten"
         )
-    trashed = project.require_memory().delete(file, now=project.now())
+    trashed = memory.delete(file, now=project.now(), expected=memory.read(file).digest)
     if as_json:
         emit_json(forgotten=trashed.file)
         return
@@ -171,7 +174,7 @@ def forget(opened: app.Opening, name: str, as_json: bool) -> None:
 @click.pass_obj
 def restore(opened: app.Opening, name: str | None, as_json: bool) -> None:
     """Bring a forgotten memory back; without NAME, list what is in the trash, the latest first."""
-    memory = open_project(opened).require_memory()
+    memory = memory_of(open_project(opened))
     if name is None:
         _list_trash(memory.trashed(), as_json=as_json)
         return

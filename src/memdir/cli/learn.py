@@ -12,7 +12,7 @@ from typing import TypeAlias
 import click
 
 from memdir import app
-from memdir.cli.opening import open_project
+from memdir.cli.opening import memory_of, open_project
 from memdir.cli.output import emit_json, error_as_json, fail, json_option, talk
 from memdir.errors import (
     KeyMissing,
@@ -100,7 +100,7 @@ class _Run:
         """Learn from one file; it may hold talks about several projects."""
         for part in foreign.read(file, project=_root_of):
             project = open_project(self.opened, folder=self.folder or _folder_of(part))
-            memory = project.require_memory().directory
+            memory = memory_of(project).directory
             async with app.running(project) as runtime:
                 saved = await runtime.learn(_for(project, part))
             self._take(saved, memory)

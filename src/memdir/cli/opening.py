@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from memdir import app
 from memdir.cli.output import talk
+from memdir.memory.entrypoint import NAME
+from memdir.memory.store import MemoryDir
 from memdir.settings import Switch
 
 
@@ -27,6 +30,20 @@ def open_project(opened: app.Opening, *, folder: Path | None = None, model: str 
     if bare and not project.switch.on and project.switch.reason.startswith("MEMDIR_SIMPLE"):
         return replace(project, switch=Switch(on=False, reason="--bare"))
     return project
+
+
+def memory_of(project: app.Project) -> MemoryDir:
+    """The project's memory directory, which can be looked into if it is there.
+
+    Raises:
+        MemoryOff: memory is off, or has no safe place.
+        OSError: the system does not let us look: no answer must sound as if there were no memories.
+    """
+    memory = project.require_memory()
+    with suppress(FileNotFoundError):
+        os.listdir(memory.directory)  # noqa: PTH208 - raises at once
+        os.stat(memory.directory / NAME)  # noqa: PTH116 - needs the right to go in, not only to list
+    return memory
 
 
 def warn(project: app.Project) -> None:

@@ -7,7 +7,7 @@ import inspect
 import click
 
 from memdir import app, errors
-from memdir.cli.opening import open_project
+from memdir.cli.opening import memory_of, open_project
 from memdir.cli.output import columns, emit_json, error_as_json, fail, json_option, talk
 from memdir.errors import MemdirError
 from memdir.memory.manifest import harmless
@@ -25,7 +25,7 @@ def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: 
     import anyio
 
     project = open_project(opened)
-    project.require_memory()
+    memory_of(project)
     prompt = " ".join(query)
 
     async def choose() -> Selection:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memdir import app
-from memdir.cli.opening import open_project
+from memdir.cli.opening import memory_of, open_project
 from memdir.cli.output import columns, emit_json, json_option, talk
 from memdir.errors import UsageError
 from memdir.memory import entrypoint
@@ -68,7 +68,12 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "warnings": [*project.warnings, *wrong],
         "problems": [],
     }
-    return facts | (_contents(project.memory) if project.memory else {})
+    if project.memory is None:
+        return facts
+    try:
+        return facts | _contents(memory_of(project))
+    except OSError as error:
+        return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
 
 
 def _chooser(project: app.Project) -> tuple[str | None, list[str]]:

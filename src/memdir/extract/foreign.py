@@ -23,6 +23,7 @@ from typing import Any
 
 from memdir.agent import transcript
 from memdir.errors import NotFound
+from memdir.memory.scan import moment
 from memdir.model.messages import Block, Message, Origin, Text, ToolResult, ToolUse
 
 LONGEST_RESULT = 2_000
@@ -119,7 +120,7 @@ def _record(line: Mapping[str, Any]) -> _Record | None:
         uuid=uuid,
         parent=_text(line.get("parentUuid")) or _text(line.get("logicalParentUuid")),
         session=_text(line.get("sessionId")),
-        cwd=_text(line.get("cwd")),
+        cwd=_folder(line.get("cwd")),
         message=_message(uuid, line),
         is_side=bool(line.get("isSidechain") or line.get("teamName")),
     )
@@ -260,11 +261,16 @@ def _session(path: Path, records: list[_Record]) -> str:
 
 
 def _mtime(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return moment(path.stat().st_mtime_ns)
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+def _folder(value: object) -> str | None:
+    """A path, or None for what no file system has."""
+    return value if isinstance(value, str) and value and "\0" not in value else None
 
 
 def _time(value: object) -> datetime | None:

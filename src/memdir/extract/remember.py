@@ -15,9 +15,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, cast
 
 from memdir.errors import SecretFound, UsageError
-from memdir.extract.saved import Change, Saved
-from memdir.memory import entrypoint, topic
-from memdir.memory.entrypoint import Pointer
+from memdir.extract.saved import Saved
+from memdir.memory import topic
 from memdir.memory.store import MemoryDir
 from memdir.memory.words import words
 from memdir.model.messages import person
@@ -26,6 +25,9 @@ from memdir.secrets import scan
 if TYPE_CHECKING:
     from memdir.extract.local import Known, Proposal
     from memdir.extract.local.values import Kind
+
+LABEL = "remember"
+"""The worker in the origin of such a memory."""
 
 PLAIN: Kind = "project"
 """The kind of a memory whose words suggest none."""
@@ -67,20 +69,13 @@ def remember(text: str, *, memory: MemoryDir, kind: str | None, session: str | N
 
     said = _dated(_checked(_tidy(text)), now.date())
     chosen = cast("Kind", kind) if kind in topic.TYPES else None
-    before: dict[str, Known] = {}
 
     def proposed(existing: Sequence[Known]) -> list[Proposal]:
-        before.update({known.file: known for known in existing})
         return _proposed(said, existing, chosen=chosen, today=now.date())
 
-    messages = [person(said, at=now)]
-    saved = carry_out(proposed, said=messages, memory=memory, session=session or "", now=now)
-    updated = [change.file for change in saved.changes if change.action == "updated"]
-    if not saved.changes and not saved.refused and (same := _same(said, before.values())):
-        updated = [same.file] if chosen not in (None, same.type) else []
-    settled = [_settled(before[file], memory, kind=chosen, now=now) for file in updated]
-    created = [change for change in saved.changes if change.action != "updated"]
-    return Saved(changes=(*created, *settled), refused=saved.refused)
+    return carry_out(
+        proposed, said=[person(said, at=now)], memory=memory, session=session, worker=LABEL, now=now
+    )
 
 
 # -- the words -----------------------------------------------------------------------------------------------
@@ -155,11 +150,14 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
     from memdir.extract.local import Create, Evidence, Update
     from memdir.extract.local.compose import stem
 
-    if _same(said, existing):
-        return []
-    kind = chosen or _suggested(said, today)
     title, about = _headline(said, LONGEST_TITLE), _summary(said, LONGEST_DESCRIPTION)
     evidence = Evidence(turn=0, sentence=title)
+    if same := _same(said, existing):
+        retyped = Update(
+            file=same.file, body=same.body, name=None, description=None, type=chosen, evidence=evidence
+        )
+        return [retyped] if chosen not in (None, same.type) else []
+    kind = chosen or _suggested(said, today)
     if known := _about_the_same(said, existing, kind):
         body, replaced = _on_top(said, known.body)
         named_by_us = _folded(known.name) and _folded(known.description).startswith(_folded(known.name)[:20])
@@ -169,6 +167,7 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
                 body=body,
                 name=title if replaced and named_by_us else None,
                 description=about if replaced else _cut(f"{known.description}; {about}", LONGEST_DESCRIPTION),
+                type=chosen,
                 evidence=evidence,
             )
         ]
@@ -251,18 +250,3 @@ def _unmarked(line: str) -> str:
     for mark in _EARLIER:
         line = line.removeprefix(mark)
     return line
-
-
-def _settled(before: Known, memory: MemoryDir, *, kind: Kind | None, now: datetime) -> Change:
-    """Bring type and index line of an updated memory up to date; a line that somebody worded stays."""
-    stored = memory.read(before.file)
-    data = topic.edit(stored.data, {"type": kind}) if kind else stored.data
-    about = topic.parse(data, filename=before.file)
-    pointers = entrypoint.pointers(memory.index())
-    if any(one.file == before.file and one.title == before.name for one in pointers):
-        hook = _cut(about.description or about.name, LONGEST_DESCRIPTION - 30)
-        pointer = Pointer(title=about.name, file=before.file, hook=hook)
-        memory.save(before.file, data, pointer=pointer, expected=stored.digest, now=now, origin=None)
-    elif data != stored.data:
-        memory.write(before.file, data, expected=stored.digest, now=now, origin=None)
-    return Change(file=before.file, action="updated", type=about.type)

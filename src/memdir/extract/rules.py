@@ -46,7 +46,7 @@ def extract(
     def proposed(existing: Sequence[Known]) -> Sequence[Proposal]:
         return propose(turns, existing, today=today, context=context)
 
-    return carry_out(proposed, said=said, memory=memory, session=session, now=now)
+    return carry_out(proposed, said=said, memory=memory, session=session, worker=LABEL, now=now)
 
 
 def carry_out(
@@ -54,11 +54,12 @@ def carry_out(
     *,
     said: Sequence[Message],
     memory: MemoryDir,
-    session: str,
+    session: str | None,
+    worker: str,
     now: datetime,
 ) -> Saved:
     """Do what is proposed from the memories as they stand. `said`: the messages that evidence points into."""
-    work = _Work(memory=memory, session=session, said=said, now=now)
+    work = _Work(memory=memory, session=session, worker=worker, said=said, now=now)
     for _ in range(2):
         known = _known(memory)
         existing = [_as_known(stored) for stored in known.values()]
@@ -72,7 +73,8 @@ class _Work:
     """One run: what it did so far."""
 
     memory: MemoryDir
-    session: str
+    session: str | None
+    worker: str
     said: Sequence[Message]
     now: datetime
     written: list[Written] = field(default_factory=list)
@@ -103,7 +105,10 @@ class _Work:
             case Update():
                 self._update(proposal, known)
             case Delete():
-                self.memory.delete(proposal.file, now=self.now)
+                stored = known.get(proposal.file)
+                if stored is None:
+                    raise NotFound(f"there is no memory {proposal.file}")
+                self.memory.delete(proposal.file, now=self.now, expected=stored.digest)
                 self.deleted.append(proposal.file)
 
     def _create(self, proposal: Create) -> None:
@@ -111,27 +116,34 @@ class _Work:
             name=proposal.title, description=proposal.description, type=proposal.type, body=proposal.body
         )
         file = self.memory.free_name(proposal.stem)
-        self._save(file, data.encode(), proposal.evidence, expected=None)
+        self._save(file, data.encode(), proposal.evidence, old=None)
 
     def _update(self, proposal: Update, known: dict[str, Stored]) -> None:
         stored = known.get(proposal.file)
         if stored is None:
             raise NotFound(f"there is no memory {proposal.file}")
-        changes = {"name": proposal.name, "description": proposal.description}
+        changes = {"name": proposal.name, "description": proposal.description, "type": proposal.type}
         data = topic.replace_body(stored.data, proposal.body)
         data = topic.edit(data, {key: value for key, value in changes.items() if value is not None})
-        self._save(proposal.file, data, proposal.evidence, expected=stored.digest)
+        self._save(proposal.file, data, proposal.evidence, old=stored)
 
-    def _save(self, file: str, data: bytes, evidence: Evidence, *, expected: str | None) -> None:
-        """Write the file; a pointer that is there stays as it is, since somebody may have worded it."""
-        origin = Origin(session=self.session, message=self.said[evidence.turn].id, worker=LABEL)
-        if any(pointer.file == file for pointer in entrypoint.pointers(self.memory.index())):
-            written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
-        else:
+    def _save(self, file: str, data: bytes, evidence: Evidence, *, old: Stored | None) -> None:
+        """Write the file and its pointer; a pointer that somebody has worded stays as it is."""
+        origin = Origin(session=self.session, message=self.said[evidence.turn].id, worker=self.worker)
+        expected = old.digest if old else None
+        there = next((one for one in entrypoint.pointers(self.memory.index()) if one.file == file), None)
+        if there is None or (old is not None and _same(there, _pointer(file, old.data))):
             written = self.memory.save(
                 file, data, pointer=_pointer(file, data), expected=expected, now=self.now, origin=origin
             )
+        else:
+            written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
         self.written.append(written)
+
+
+def _same(there: Pointer, ours: Pointer) -> bool:
+    """Whether a line of the index is the one that we would have written."""
+    return entrypoint.written(there) == entrypoint.written(ours)
 
 
 def _pointer(file: str, data: bytes) -> Pointer:

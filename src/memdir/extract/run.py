@@ -7,16 +7,18 @@ embedded default it is done by rules. Whether to run, and what is new, is decide
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 
 import anyio.to_thread
 
+from memdir.agent.file_state import FileState
 from memdir.agent.fork import fork
 from memdir.agent.loop import Agent
-from memdir.extract import rules
+from memdir.errors import MemdirError
 from memdir.extract.saved import LABEL, Saved
-from memdir.memory import manifest
+from memdir.memory import entrypoint, manifest
 from memdir.memory.store import MemoryDir
 from memdir.model.messages import Message
 from memdir.prompts import render
@@ -43,11 +45,15 @@ async def extract(
     now = agent.context.now()
     today = day_of(new, now)
     if agent.model.is_local:
+        from memdir.extract import rules  # its tables of phrases are not for those who have a model
+
         earlier = messages[: len(messages) - len(new)]
         work = partial(
             rules.extract, new, before=earlier, memory=memory, session=agent.id, today=today, now=now
         )
-        return await anyio.to_thread.run_sync(work)
+        saved = await anyio.to_thread.run_sync(work)
+        _note(agent.files, saved, memory)
+        return saved
     headers = await anyio.to_thread.run_sync(memory.list)
     ended = await fork(
         agent,
@@ -58,6 +64,13 @@ async def extract(
         messages=messages,
     )
     return Saved.of(ended.wrote, ended.deleted)
+
+
+def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:
+    """What was written is no news for the conversation, also where it has seen the file (E8)."""
+    for file in (*(change.file for change in saved.changes), entrypoint.NAME):
+        with suppress(OSError, MemdirError):  # gone again, or never there
+            files.overtaken(memory.directory / file, memory.read(file).digest)
 
 
 def instruction(*, count: int, today: date, memory: MemoryDir, known: str) -> str:

@@ -1,6 +1,6 @@
 """Bytes to disk and back: whole, durable, and inside the folder they belong to (F8, F9, A8).
 
-    files.py     read, write, append, move and remove one file, and compare before replacing it
+    files.py     read, write, append and remove one file, and compare before replacing it
     folder.py    an open folder: where those things happen
     lock.py      one writer at a time in a folder
     contain.py   a file name becomes a real path inside a root, or is refused
@@ -13,7 +13,6 @@ from memdir.fs.contain import contain, hidden_character, inside
 from memdir.fs.files import (
     append_line,
     digest,
-    move_durably,
     read_file,
     remove_durably,
     replace_if,
@@ -31,7 +30,6 @@ __all__ = [
     "inside",
     "locked",
     "make_private",
-    "move_durably",
     "read_file",
     "remove_durably",
     "replace_if",

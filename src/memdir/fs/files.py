@@ -17,7 +17,6 @@ from pathlib import Path
 from memdir.errors import Conflict, UnsafePath
 from memdir.fs.folder import (
     NEVER_WAIT,
-    NO_HARD_LINKS,
     PRIVATE_FILE,
     TEMPORARY,
     Folder,
@@ -107,36 +106,6 @@ def remove_durably(path: Path, *, within: Path | None = None) -> None:
         folder.sync()
 
 
-def move_durably(src: Path, dst: Path) -> None:
-    """Move a regular file, also to another disk; mode and mtime stay. Nothing is ever overwritten.
-
-    It is at `dst` before it goes from `src`: killed in between, it is in both places, and the same call
-    finishes the job.
-
-    Raises:
-        Conflict: something else is at `dst` already.
-    """
-    with (
-        naming(src),
-        open_folder(src.parent, None, create=False) as old,
-        open_folder(dst.parent, None) as new,
-    ):
-        found = regular(os.stat(old.at(src.name), dir_fd=old.fd, follow_symlinks=False), src)
-        try:
-            new.link(src.name, dst.name, source=old)
-        except FileExistsError as error:
-            there = new.look(dst.name)
-            if there is None or not os.path.samestat(found, there) or old.holds(new, src.name, dst.name):
-                raise _taken(dst) from error
-        except OSError as error:
-            if error.errno not in NO_HARD_LINKS | {errno.EXDEV}:
-                raise
-            _copy(old, src.name, new, dst.name, found)
-        new.sync()
-        old.unlink(src.name)
-        old.sync()
-
-
 def sweep_temporaries(directory: Path, *, older_than: float) -> list[Path]:
     """Remove what killed writers left in `directory` and below, if `older_than` seconds old; say what."""
     swept: list[Path] = []
@@ -174,14 +143,6 @@ def _write(
         folder.sync()
 
 
-def _copy(old: Folder, src: str, new: Folder, dst: str, found: os.stat_result) -> None:
-    with new.temporary(old.read(src), like=found, keep_time=True) as temporary:
-        try:
-            new.put_new(temporary, dst)
-        except FileExistsError as error:
-            raise _taken(new.path / dst) from error
-
-
 def _target(path: Path) -> Path:
     """Where a write to `path` lands: the file itself, or what its link points to."""
     if "\0" in str(path):
@@ -200,10 +161,6 @@ def _torn(fd: int, size: int) -> bool:
         return False
     os.lseek(fd, -1, os.SEEK_END)
     return os.read(fd, 1) != b"\n"
-
-
-def _taken(path: Path) -> Conflict:
-    return Conflict(f"{path} is there already", hint="move or rename one of the two")
 
 
 def _changed(path: Path, how: str) -> Conflict:

@@ -23,7 +23,7 @@ if sys.platform != "win32":
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 TEMPORARY = re.compile(r"\.memdir-[0-9a-f]{16}\.tmp")
-NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -67,16 +67,8 @@ class Folder:
         with closing(self.open(name, os.O_RDONLY | NEVER_WAIT)) as fd:
             return read_descriptor(fd, self.path / name, limit)
 
-    def holds(self, other: Folder, mine: str, theirs: str) -> bool:
-        """Whether `mine` here and `theirs` in `other` are one and the same entry, and not two of one file."""
-        return self.path.samefile(other.path) and mine.casefold() == theirs.casefold()
-
     def rename(self, old: str, new: str) -> None:
         os.replace(self.at(old), self.at(new), src_dir_fd=self.fd, dst_dir_fd=self.fd)
-
-    def link(self, old: str, new: str, *, source: Folder) -> None:
-        names = source.at(old), self.at(new)
-        os.link(*names, src_dir_fd=source.fd, dst_dir_fd=self.fd, follow_symlinks=False)
 
     def unlink(self, name: str) -> None:
         os.unlink(self.at(name), dir_fd=self.fd)
@@ -84,9 +76,10 @@ class Folder:
     def put_new(self, temporary: str, name: str) -> None:
         """Give the temporary file its name, if nobody has it (FileExistsError)."""
         try:
-            self.link(temporary, name, source=self)
+            names = self.at(temporary), self.at(name)
+            os.link(*names, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
         except OSError as error:
-            if error.errno not in NO_HARD_LINKS:
+            if error.errno not in _NO_HARD_LINKS:
                 raise
             if self.look(name):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
@@ -94,7 +87,7 @@ class Folder:
 
     @contextmanager
     def temporary(
-        self, data: bytes, *, like: os.stat_result | None, mode: int | None = None, keep_time: bool = False
+        self, data: bytes, *, like: os.stat_result | None, mode: int | None = None
     ) -> Iterator[str]:
         """A file of ours that is whole and on the disk; gone afterwards, unless it was renamed."""
         name = f".memdir-{secrets.token_hex(8)}.tmp"
@@ -102,8 +95,6 @@ class Folder:
             with closing(self.open(name, _CREATE, PRIVATE_FILE)) as fd:
                 _write_all(fd, data)
                 _dress(fd, like, mode)
-                if keep_time and like:
-                    os.utime(fd, ns=(like.st_atime_ns, like.st_mtime_ns))
                 to_disk(fd)
             yield name
         finally:

@@ -1,11 +1,17 @@
 """What a memory is on disk: Markdown files and their index (F, M). No model, no network, no clock.
 
+encoding.py     bytes <-> text, for all of them
 frontmatter.py  the header of a file, and changing one key of it
 topic.py        text <-> Topic
-entrypoint.py   MEMORY.md: what of it is loaded, pointers in and out
+index_lines.py  MEMORY.md: which of its lines count
+pointer.py      one line of it <-> Pointer
+entrypoint.py   what of it is loaded, pointers in and out
+index_file.py   the same on the disk
 scan.py         directory -> headers
 manifest.py     headers -> the lines a model reads; ages; harmless text
 trash.py        deleted topics, until they are restored
+leaks.py        what is about to be written -> a refusal, if there is a secret in it
+mending.py      what killed writers left is put right, or told
 store.py        MemoryDir, the only writer of memory files
 words.py        text -> words to compare
 rank.py         which of many texts fit a query

@@ -2,52 +2,34 @@
 
     - [Title](file.md) — one-line hook
 
-Only a list item that starts with a link to an `.md` file of the directory is a pointer. The same link in
-a sentence, a code block or a comment is not, and is never touched. Nothing here reads or writes a file.
+Only a list item that starts with a link to an `.md` file of the directory is a pointer; what is indented
+below it belongs to it, and goes and comes back with it. The same link in a sentence, a code block or a
+comment is none, and is never touched. Nothing here reads or writes a file.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from urllib.parse import unquote
+from itertools import takewhile
 
-from memdir.memory import frontmatter
+from memdir.memory.frontmatter import LINE, line_end, without_halves
+from memdir.memory.index_lines import Line, counting, front_lines
 from memdir.memory.manifest import harmless
+from memdir.memory.pointer import LENGTH, Pointer, entry, key, links, rewritten, same, written
+from memdir.paths.names import INDEX as NAME
 
-NAME = "MEMORY.md"
+__all__ = [
+    "MAX_BYTES", "MAX_LINES", "NAME", "Loaded", "Pointer", "add", "add_all", "linked", "load", "over_limit",
+    "pointers", "put_back", "remove", "take", "written",
+]  # fmt: skip
+
 MAX_LINES = 200
 MAX_BYTES = 25_000
-POINTER_LENGTH = 200
-"""Characters of a pointer's line, about (F6). A longer hook is shortened; the file name never is."""
-TITLE_LENGTH = 80
 SHOWN = 20
 """How many invisible entries an error names."""
-
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_ITEM = re.compile(_BULLET.pattern + r"(?:\[[ xX]\][ \t]+)?[*_]{0,3}\[")
-_LINK = re.compile(
-    r"\][*_]{0,3}\([ \t]*(?:<(?P<angled>[^<>]*)>|(?P<bare>(?:[^\s()<>\\]|\\.|\([^\s()]*\))+))"
-    r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'))?[ \t]*\)[*_]{0,3}"
-)
-_DASH = re.compile(r"[ \t]*(?:—|–|--|-|:|：)?[ \t]*")
-_FENCE = re.compile(r"[ ]{0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")
-_COMMENT = re.compile(r"[ ]{0,3}<!--")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer:
-    """One entry of the index. `file` is a path relative to the directory, with `/`."""
-
-    title: str
-    file: str
-    hook: str
+_PROBE = "probe.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +46,14 @@ class Loaded:
     invisible: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """A line that counts. `number`: its place in the text, from 0; `plain`: neither code nor half comment."""
-
-    number: int
-    text: str
-    plain: bool
-
-
 # -- loading --------------------------------------------------------------------------------------------
 
 
 def load(text: str) -> Loaded:
     """The index as a model gets it (F7): what counts, cut to the limits, with a warning if it was cut."""
-    counted = list(_counting(frontmatter.without_halves(text)))
+    counted = list(counting(without_halves(text)))
     whole = "".join(line.text for line in counted)
-    lines, size = len(_LINE.findall(whole)), len(whole.encode())
+    lines, size = len(LINE.findall(whole)), len(whole.encode())
     if lines <= MAX_LINES and size <= MAX_BYTES:
         return Loaded(text=whole, truncated=False, lines=lines, bytes=size)
     kept = _cut(whole)
@@ -98,7 +71,7 @@ def over_limit(text: str) -> str | None:
     loaded = load(text)
     if not loaded.truncated:
         return None
-    files = [pointer.file for line in loaded.invisible if (pointer := _pointer(line))]
+    files = [pointer.file for line in loaded.invisible if (pointer := entry(line))]
     more = f", and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
     lost = (
         f"These entries are now invisible: {', '.join(map(harmless, files[:SHOWN]))}{more}. " if files else ""
@@ -113,7 +86,7 @@ def over_limit(text: str) -> str | None:
 def _warning(lines: int, size: int) -> str:
     return (
         f"> WARNING: {NAME} is {_excess(lines, size)}; only the first part of it is shown. Keep each entry "
-        f"to one line under {POINTER_LENGTH} characters, move details into topic files, drop stale entries."
+        f"to one line under {LENGTH} characters, move details into topic files, drop stale entries."
     )
 
 
@@ -129,68 +102,27 @@ def _excess(lines: int, size: int) -> str:
 
 def _cut(text: str) -> str:
     """The first lines, then the first bytes up to a line's end, or to a character's where there is none."""
-    kept = "".join(_LINE.findall(text)[:MAX_LINES]).rstrip("\r\n")
-    data = kept.encode()
-    if len(data) <= MAX_BYTES:
+    lines = LINE.findall(text)[:MAX_LINES]
+    kept = "".join(lines).rstrip("\r\n")
+    if len(kept.encode()) <= MAX_BYTES:
         return kept
-    end = data.rfind(b"\n", 1, MAX_BYTES + 1)
-    return data[: end if end > 0 else MAX_BYTES].decode("utf-8", "ignore").rstrip("\r")
+    room, whole = MAX_BYTES, list[str]()
+    for line in lines:
+        if len(line.rstrip("\r\n").encode()) > room:
+            break
+        whole.append(line)
+        room -= len(line.encode())
+    first = "".join(whole).rstrip("\r\n")
+    return first or kept.encode()[:MAX_BYTES].decode("utf-8", "ignore")
 
 
-def _beyond(counted: Sequence[_Line], kept: int) -> Iterator[str]:
+def _beyond(counted: Sequence[Line], kept: int) -> Iterator[str]:
     """The pointer lines that do not end within the first `kept` characters."""
     end = 0
     for line in counted:
-        if end + len(line.text.rstrip("\r\n")) > kept and line.plain and _pointer(line.text):
+        if end + len(line.text.rstrip("\r\n")) > kept and line.plain and entry(line.text):
             yield line.text.strip()
         end += len(line.text)
-
-
-def _counting(text: str) -> Iterator[_Line]:
-    """The lines that count: not those of the frontmatter, nor of comments that stand as a block (F7).
-
-    A comment in a code block is text, and so is one that is never closed: the rest of the index is not lost.
-    Blank lines before the first that counts go with what was taken out above them.
-    """
-    lines = _LINE.findall(text.lstrip("\ufeff"))
-    last_close = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
-    first = _front(text)
-    started, fence, inside = first == 0, "", False
-    for number in range(first, len(lines)):
-        line = lines[number]
-        if fence:
-            closed = re.fullmatch(rf"[ ]{{0,3}}{fence[0]}{{{len(fence)},}}\s*", line)
-            fence = "" if closed else fence
-            yield _Line(number=number, text=line, plain=False)
-            continue
-        rest, inside = _without_comments(line, inside=inside, closes=number < last_close)
-        if rest != line and not rest.strip():
-            started = started and number > first
-            continue
-        if opened := _FENCE.match(rest.rstrip("\r\n")):
-            fence = opened[1]
-        if started or rest.strip():
-            started = True
-            yield _Line(number=number, text=rest, plain=rest == line and not fence)
-
-
-def _without_comments(line: str, *, inside: bool, closes: bool) -> tuple[str, bool]:
-    """A line without the block comments in it, and whether one goes on. `closes`: a later line can end it."""
-    start = 0
-    while True:
-        opened = _COMMENT.match(line, start)
-        if not inside and not opened:
-            return line[start:], False
-        end = line.find("-->", start if inside or not opened else opened.end() - len("--"))
-        if end < 0:
-            return ("", True) if inside or closes else (line[start:], False)
-        start, inside = end + len("-->"), False
-
-
-def _front(text: str) -> int:
-    """How many lines the frontmatter takes."""
-    header = frontmatter.read(text)
-    return len(_LINE.findall(text[: len(text) - len(header.body)])) if header else 0
 
 
 # -- pointers -------------------------------------------------------------------------------------------
@@ -203,8 +135,7 @@ def pointers(text: str) -> list[Pointer]:
 
 def linked(text: str) -> set[str]:
     """The files that the index links to anywhere that counts: a table or a sentence will do."""
-    links = (link for line in _counting(text) if line.plain for link in _LINK.finditer(line.text))
-    return {unicodedata.normalize("NFC", file) for link in links if (file := _file(link))}
+    return {file for line in counting(text) if line.plain for file in links(line.text)}
 
 
 def add(text: str, pointer: Pointer) -> str:
@@ -213,22 +144,34 @@ def add(text: str, pointer: Pointer) -> str:
     Where it would be beyond what is loaded it goes to the front, so that a new memory is never the
     invisible one. Every other byte stays; a missing final newline is made up for.
     """
+    return add_all(text, [pointer])
+
+
+def add_all(text: str, new: Sequence[Pointer]) -> str:
+    """`add` of several, in one pass; the last of them is the newest. No file is in there twice."""
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    lines, entry, eol = _LINE.findall(text), written(pointer), _eol(text)
-    there = [(line, old) for line, old in _pointer_lines(text) if _same(old.file, pointer.file)]
-    if there:
-        line, old = there[0]
-        if old == _pointer(entry):
-            return bom + text
-        bullet = _BULLET.match(line.text)
-        end = line.text[len(line.text.rstrip("\r\n")) :]
-        lines[line.number] = (bullet[0] if bullet else "- ") + entry.removeprefix("- ") + end
-        return bom + "".join(lines)
-    for place in _places(text, lines):
-        new = "".join(_inserted(lines, place, entry + eol, eol))
-        if _is_visible(new, pointer.file):
+    lines, missing = LINE.findall(text), list[Pointer]()
+    there = {key(old.file): (line, old) for line, old in reversed(list(_pointer_lines(text)))}
+    for pointer in new:
+        line, old = there.get(key(pointer.file), (None, None))
+        if line is None:
+            missing.append(pointer)
+        elif old != entry(written(pointer)):
+            lines[line.number] = rewritten(line.text, pointer)
+    return bom + (_with_new(text, lines, missing) if missing else "".join(lines))
+
+
+def _with_new(text: str, lines: Sequence[str], new: Sequence[Pointer]) -> str:
+    """The lines, which are those of `text`, with entries for files that have none, where they are seen."""
+    eol = line_end(text)
+    entries = [written(pointer) + eol for pointer in new]
+    behind, *before = _places(text, lines)
+    result = "".join(_inserted(lines, behind, entries, eol))
+    for place in before:
+        if _is_visible(result, new[-1].file):
             break
-    return bom + new
+        result = "".join(_inserted(lines, place, entries[::-1], eol))
+    return result
 
 
 def remove(text: str, file: str) -> str:
@@ -238,123 +181,104 @@ def remove(text: str, file: str) -> str:
 
 def take(text: str, file: str) -> tuple[str, tuple[tuple[int, str], ...]]:
     """`remove`, and the lines that went with their places, for `put_back`."""
-    gone = {line.number for line, pointer in _pointer_lines(text) if _same(pointer.file, file)}
-    lines = _LINE.findall(text)
-    taken = tuple((number, lines[number].removeprefix("\ufeff")) for number in sorted(gone))
-    bom = "\ufeff" if text.startswith("\ufeff") and 0 in gone else ""
-    return bom + "".join(line for number, line in enumerate(lines) if number not in gone), taken
+    lines, found = LINE.findall(text), list(_pointer_lines(text))
+    gone = {line.number for line, pointer in found if same(pointer.file, file)}
+    entries = {line.number for line, _ in found}
+    own = gone.union(*(_own(lines, number, _indent(lines[number]), entries) for number in gone))
+    left = [(key(pointer.file), pointer) for _, pointer in found if not same(pointer.file, file)]
+    for numbers in (own, gone):  # the second where a code block or comment begins in those lines
+        new = "".join(line for number, line in enumerate(lines) if number not in numbers)
+        if [(key(pointer.file), pointer) for pointer in pointers(new)] == left:
+            break
+    taken = tuple((number, lines[number].removeprefix("\ufeff")) for number in sorted(numbers))
+    return ("\ufeff" if text.startswith("\ufeff") and 0 in numbers else "") + new, taken
 
 
 def put_back(text: str, taken: Sequence[tuple[int, str]], pointer: Pointer) -> str:
     """The inverse of `take`: exact if the index is as it was left, as near as can be if not.
 
-    `pointer` is written where the old lines no longer count (they would be in a comment, say).
+    `pointer` is written where the old lines no longer count, or would hide others (in a comment, say).
     """
-    if any(_same(there.file, pointer.file) for there in pointers(text)):
+    old = pointers(text)
+    if any(same(there.file, pointer.file) for there in old):
         return text
     bom, rest = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    lines, eol = _LINE.findall(rest), _eol(rest)
+    lines, eol = LINE.findall(rest), line_end(rest)
     for number, line in taken:
-        lines = _inserted(lines, min(number, len(lines)), line, eol)
+        lines = _inserted(lines, min(number, len(lines)), [line], eol)
     new = bom + "".join(lines)
-    return new if any(_same(there.file, pointer.file) for there in pointers(new)) else add(text, pointer)
+    now = [there for there in pointers(new) if not same(there.file, pointer.file)]
+    return new if now == old and len(pointers(new)) > len(old) else add(text, pointer)
 
 
-def written(pointer: Pointer) -> str:
-    """An entry as it stands in the index, without its line end (F6): escaped, one line, not too long."""
-    title = _shortened(harmless(pointer.title) or posixpath.basename(pointer.file), TITLE_LENGTH)
-    head = "- [" + re.sub(r"([][<`\\])", r"\\\1", title) + f"]({_encoded(pointer.file)})"
-    hook = _shortened(harmless(pointer.hook), POINTER_LENGTH - len(head) - len(" — "))
-    return f"{head} — {hook}" if hook else head
-
-
-def _pointer_lines(text: str) -> Iterator[tuple[_Line, Pointer]]:
-    for line in _counting(text):
-        if line.plain and (pointer := _pointer(line.text)):
+def _pointer_lines(text: str) -> Iterator[tuple[Line, Pointer]]:
+    for line in counting(text):
+        if line.plain and (pointer := entry(line.text)):
             yield line, pointer
 
 
-def _pointer(line: str) -> Pointer | None:
-    item = _ITEM.match(line)
-    links = _LINK.finditer(line, item.end()) if item else iter(())
-    link = next((link for link in links if not _is_escaped(line, link.start())), None)
-    file = _file(link) if link else None
-    if not item or not link or not file:
-        return None
-    hook = line[link.end() :].strip()
-    title = _ESCAPED.sub(r"\1", line[item.end() : link.start()]).strip()
-    return Pointer(title=title, file=file, hook=_DASH.sub("", hook, count=1))
+def _own(lines: Sequence[str], number: int, indent: int, entries: AbstractSet[int]) -> list[int]:
+    """The numbers of the lines that belong to an entry on line `number`: those indented below it.
+
+    A code block or comment that does not end among them is somebody else's, with all that follows.
+    """
+    own = list(_below(lines, number, indent, entries))
+    text = "- x\n" + "".join(lines[below] for below in own)
+    if any(one.file == _PROBE for one in pointers(f"{text}- [x]({_PROBE})\n-->\n")):
+        return own
+    plain = {line.number for line in counting(text) if line.plain}
+    own = own[: len(list(takewhile(plain.__contains__, range(1, len(own) + 1))))]
+    return own[: max((at for at, below in enumerate(own, 1) if lines[below].strip()), default=0)]
 
 
-def _is_escaped(line: str, at: int) -> bool:
-    start = at
-    while start and line[start - 1] == "\\":
-        start -= 1
-    return (at - start) % 2 == 1
+def _below(lines: Sequence[str], number: int, indent: int, entries: AbstractSet[int]) -> Iterator[int]:
+    """The lines behind line `number` that are indented deeper, up to the next entry.
+
+    A paragraph behind blank lines counts if it is indented as the text of a list item has to be.
+    """
+    blank: list[int] = []
+    for below in range(number + 1, len(lines)):
+        if not lines[below].strip():
+            blank.append(below)
+        elif below in entries or _indent(lines[below]) <= indent + bool(blank):
+            return
+        else:
+            yield from (*blank, below)
+            blank = []
 
 
-def _file(link: re.Match[str]) -> str | None:
-    """The file of the directory that a link leads to, or None for one that leads elsewhere."""
-    target = link["bare"] or link["angled"].strip()
-    target = re.split("[#?]", _ESCAPED.sub(r"\1", target), maxsplit=1)[0]
-    if _SCHEME.match(target):
-        return None
-    path = posixpath.normpath(unquote(target))
-    return path if path.endswith(".md") and not path.startswith(("../", "/")) else None
-
-
-def _encoded(file: str) -> str:
-    """A file name as a link's target; only what would end or bend the link is encoded."""
-
-    def one(match: re.Match[str]) -> str:
-        return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
-
-    return re.sub(r"[\s\x00-\x20\x7f()<>%#?\\:]", one, file)
-
-
-def _shortened(text: str, length: int) -> str:
-    """At most `length` characters, cut between words where there are words."""
-    if len(text) <= length:
-        return text
-    if length < 2:
-        return ""
-    cut = text[: length - 1]
-    words = cut.rsplit(" ", 1)[0] if " " in cut[length // 2 :] else cut
-    return words.rstrip() + "…"
-
-
-def _same(one: str, other: str) -> bool:
-    return unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", posixpath.normpath(other))
+def _indent(line: str) -> int:
+    line = line.removeprefix("\ufeff")
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _places(text: str, lines: Sequence[str]) -> tuple[int, ...]:
-    """Where a new entry may go, best first: behind the last one (or all), before the first, at the top."""
+    """Where a new entry may go, best first: behind the last one (or all), before the first, at the top.
+
+    Nowhere would it take over lines that are indented below something else.
+    """
+
+    def free(place: int) -> int:
+        return max(_own(lines, place - 1, 0, entries), default=place - 1) + 1
+
     numbers = [line.number for line, _ in _pointer_lines(text)]
-    front = _front(text)
+    entries, front = set(numbers), front_lines(text)
     if not numbers:
-        return len(lines), front
-    behind = numbers[-1] + 1
-    while behind < len(lines) and lines[behind][0] in " \t" and lines[behind].strip():
-        behind += 1  # what is indented below an entry belongs to it
-    return behind, numbers[0], front
+        return len(lines), free(front)
+    return free(numbers[-1] + 1), numbers[0], free(front)
 
 
-def _inserted(lines: Sequence[str], place: int, line: str, eol: str) -> list[str]:
+def _inserted(lines: Sequence[str], place: int, new: Sequence[str], eol: str) -> list[str]:
     before, behind = list(lines[:place]), list(lines[place:])
-    if before and not before[-1].endswith("\n"):
+    if before and not before[-1].endswith(("\n", "\r")):
         before[-1] += eol
-    if behind and not line.endswith("\n"):
-        line += eol
-    return [*before, line, *behind]
+    new = [*new[:-1], new[-1] if not behind or new[-1].endswith(("\n", "\r")) else new[-1] + eol]
+    return [*before, *new, *behind]
 
 
 def _is_visible(text: str, file: str) -> bool:
     cut_away = load(text).invisible
     return any(
-        _same(pointer.file, file) and line.text.strip() not in cut_away
+        same(pointer.file, file) and line.text.strip() not in cut_away
         for line, pointer in _pointer_lines(text)
     )
-
-
-def _eol(text: str) -> str:
-    return "\r\n" if text.partition("\n")[0].endswith("\r") and "\n" in text else "\n"

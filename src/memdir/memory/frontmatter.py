@@ -9,7 +9,7 @@ few shapes that matter and takes everything else as the text that was written:
 
 Numbers, dates, booleans, aliases and tags stay text: nothing is ever resolved or expanded. Each line is
 looked at a bounded number of times, so reading is linear whatever the input. Lines keep their line ends
-and positions, so that `replace_line` and friends can change one key and leave every other byte alone.
+and positions, so that `Header.with_lines` can change one key and leave every other byte alone.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ CLOSE = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 BLANK = " \t\r\n"
 TOP_KEYS = frozenset({"name", "description", "type", "modified", "origin", "metadata"})
 NESTED_KEYS = frozenset({"type", "modified", "session", "message", "worker", "originsessionid"})
+PROSE = frozenset({"name", "description"})
+"""Where ` #` is text, if it is not in quotes."""
 NULLS = frozenset({"~", "null", "Null", "NULL"})
 
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}(?:[ \t]+#.*)?")
@@ -115,10 +117,13 @@ class _Draft:
     inline: str
     start: int
     stop: int
+    remark: str = ""
     open_quote: bool = field(init=False)
     plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.inline.startswith("#") and self.key not in PROSE:
+            self.inline, self.remark = "", f" {self.inline}"
         self.open_quote = self.inline.startswith(("'", '"')) and not _quoted(self.inline)
         self.plain = bool(self.inline) and not self.open_quote and not _BLOCK.fullmatch(self.inline)
 
@@ -204,7 +209,8 @@ def _collect(
             word, lead, inline, sentence = key
             if sentence:
                 problems.append(_problem(number, sentence))
-            base = indent if base is None else base
+            # Top keys that begin flush left below indented ones end what those stood in.
+            base = indent if base is None or (known is TOP_KEYS and indent < base) else base
             lead = lines[number][:indent] + lead
             current = _Draft(key=word, lead=lead, inline=inline, start=number, stop=number + 1)
             drafts.append(current)
@@ -252,12 +258,12 @@ def _finish(draft: _Draft, lines: Sequence[str], problems: list[Problem]) -> Ent
     comment = ""
     if quoted := _quoted("\n".join([draft.inline, *rest])):
         text = _unescape(quoted[1]) if draft.inline[0] == '"' else quoted[1].replace("''", "'")
-        comment = quoted[2] or ""
+        comment = (quoted[2] or "").partition("\n")[0]
     else:
         text = _unquoted(draft.inline, rest)
-        if draft.key not in {"name", "description"}:
+        if draft.key not in PROSE:
             text, mark, remark = text.partition(" #")
-            comment = mark + remark
+            comment = draft.remark or mark + remark
         elif sentence := _not_yaml(draft, text):
             problems.append(_problem(draft.start, sentence))
         text = "" if text in NULLS else text
@@ -328,11 +334,18 @@ def without_halves(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def scalar(value: str) -> str:
+def line_end(text: str) -> str:
+    """The way to end a line that the text begins with; LF where it has no line end."""
+    found = re.search(r"\r\n|\n|\r", text)
+    return found[0] if found else "\n"
+
+
+def scalar(value: str, *, quoted: bool = False) -> str:
     """A value as YAML that every parser reads back as this very text (F3): plain where that is safe."""
     value = one_line(value)
     plain = (
-        _LETTER.match(value)
+        not quoted
+        and _LETTER.match(value)
         and value.isprintable()
         and ": " not in value
         and " #" not in value

@@ -28,8 +28,12 @@ _TAG = re.compile(
 
 def harmless(text: str) -> str:
     """Text to be shown to a model inside ours: one line, nothing unseen, no tag that could end ours."""
-    seen = _UNSEEN.sub("", _HALF.sub("\ufffd", text))
-    return _TAG.sub("‹", " ".join(seen.split()))
+    return _TAG.sub("‹", " ".join(visible(text).split()))
+
+
+def visible(text: str) -> str:
+    """The text without what a person can't see in it; half characters as U+FFFD."""
+    return _UNSEEN.sub("", _HALF.sub("\ufffd", text))
 
 
 def harmless_lines(text: str) -> str:

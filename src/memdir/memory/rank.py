@@ -65,7 +65,17 @@ class Corpus:
     """Documents whose words are counted once, for any number of queries."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._counts = {document.key: _count(document) for document in documents}
+        self._set({document.key: count(document) for document in documents})
+
+    @classmethod
+    def counted(cls, counts: Mapping[str, Mapping[str, float]]) -> Corpus:
+        """A corpus of documents whose words were counted before, by `count`: key -> its words."""
+        corpus = cls(())
+        corpus._set(counts)
+        return corpus
+
+    def _set(self, counts: Mapping[str, Mapping[str, float]]) -> None:
+        self._counts = counts
         self._lengths = {key: sum(counts.values()) for key, counts in self._counts.items()}
         self._mean = sum(self._lengths.values()) / max(1, len(self._lengths))
         self._standing = Counter(word for counts in self._counts.values() for word in counts)
@@ -103,7 +113,8 @@ class Corpus:
         return self.rarity(word) * count / (count + allowance)
 
 
-def _count(document: Document) -> Mapping[str, float]:
+def count(document: Document) -> Mapping[str, float]:
+    """The words of a document, and how much each occurs, by the weight of its fields."""
     counts: dict[str, float] = defaultdict(float)
     for name, text in document.fields.items():
         for word in words(text):

@@ -1,4 +1,4 @@
-"""A memory directory becomes headers, newest first (M1-M3). Reads only, follows no link out, never waits."""
+"""A memory directory becomes headers, newest first (M1-M3). Reads only, follows no link, never waits."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
-from memdir.memory import topic
-from memdir.memory.entrypoint import NAME
+from memdir.memory import encoding, topic
+from memdir.memory.frontmatter import LINE
+from memdir.paths.names import INDEX, what_is
 
 HEAD_LINES = 30
 HEAD_BYTES = 64 * 1024
@@ -40,16 +42,15 @@ class Header:
 class _Found:
     path: str
     head: bytes
-    whole: bool
     status: os.stat_result
 
 
 def scan(directory: Path | str, *, team: bool = False, limit: int | None = LIMIT) -> list[Header]:
     """The headers of all topic files below `directory`, newest first, ties by path (M3).
 
-    Left out (M1): what is no `.md`, every `MEMORY.md`, dot-files, `logs/`, `sessions/`, links that leave the
-    directory, and `team/` unless it is asked for. What vanishes or can't be read meanwhile is skipped (M2);
-    so a file that is missing here need not be gone. No directory: no headers.
+    Left out (M1): what is no topic (P8), and `team/` unless it is asked for. A link is left out too: where it
+    leads to a topic of the directory, that is there under its own name. What vanishes or can't be read
+    meanwhile is skipped (M2); so a file that is missing here need not be gone. No directory: no headers.
     """
     found = [one for path, real in _files(Path(directory), team) if (one := _open(path, real))]
     found.sort(key=lambda one: (-one.status.st_mtime_ns, one.path))
@@ -57,67 +58,41 @@ def scan(directory: Path | str, *, team: bool = False, limit: int | None = LIMIT
 
 
 def is_topic(path: str, *, team: bool = False) -> bool:
-    """Whether a path relative to the memory directory, with `/`, names a topic file (M1)."""
-    parts = path.split("/")
-    return (
-        parts[-1].endswith(".md") and parts[-1] != NAME and _entered(parts[:-1], team) and parts[-1][0] != "."
-    )
-
-
-def _entered(folders: list[str], team: bool) -> bool:
-    closed = {"logs", "sessions"} if team else {"logs", "sessions", "team"}
-    return not any(name.startswith(".") for name in folders) and (not folders or folders[0] not in closed)
+    """Whether a path relative to the memory directory, with `/`, names a topic file (M1, P8)."""
+    names = tuple(path.split("/"))
+    kind = what_is(names)
+    return kind == "topic" or (team and kind == "team" and what_is(names[1:]) == "topic")
 
 
 def _files(directory: Path, team: bool) -> Iterator[tuple[str, str]]:
-    """(relative path, real path) of the topic files, each folder entered once."""
+    """(relative path, real path) of the topic files."""
     root = os.path.realpath(directory)
-    waiting, entered = [(root, "")], set()
+    index = os.path.realpath(Path(root, INDEX))  # it may be a link to a file of another name
+    waiting = [(root, "")]
     while waiting:
         folder, prefix = waiting.pop()
         try:
-            status = Path(folder).stat()
             entries = list(os.scandir(folder))
         except OSError:
             continue
-        if (status.st_dev, status.st_ino) in entered:  # links in a circle
-            continue
-        entered.add((status.st_dev, status.st_ino))
         for entry in entries:
             path = prefix + entry.name
-            real = _real(root, entry, team)
-            if real is None:
-                continue
-            if _says(entry.is_dir) and _entered(path.split("/"), team):
-                # Links come last, so that a file goes by the name of the folder it really is in.
-                waiting.insert(0 if entry.is_symlink() else len(waiting), (real, path + "/"))
-            elif is_topic(path, team=team) and _says(entry.is_file):
-                yield path, real
+            if _says(entry.is_dir):
+                if is_topic(f"{path}/any.md", team=team):
+                    waiting.append((entry.path, f"{path}/"))
+            elif entry.path != index and is_topic(path, team=team) and _says(entry.is_file):
+                yield path, entry.path
 
 
-def _real(root: str, entry: os.DirEntry[str], team: bool) -> str | None:
-    """Where an entry really is; None for a link that leaves the directory, or leads to what is left out."""
+def _says(question: Callable[..., bool]) -> bool:
     try:
-        if not entry.is_symlink():
-            return entry.path
-        real = os.path.realpath(entry.path, strict=True)
-    except OSError:
-        return None
-    if not Path(real).is_relative_to(root):
-        return None
-    inner = list(Path(real).relative_to(root).parts)
-    return real if _entered(inner, team) and NAME not in inner[-1:] else None
-
-
-def _says(question: Callable[[], bool]) -> bool:
-    try:
-        return question()
+        return question(follow_symlinks=False)
     except OSError:
         return False
 
 
 def _open(path: str, real: str) -> _Found | None:
-    """The first lines of a file and its status, from one opening (M2)."""
+    """The beginning of a file and its status, from one opening (M2)."""
     try:
         fd = os.open(real, _READ)
     except OSError:
@@ -131,13 +106,15 @@ def _open(path: str, real: str) -> _Found | None:
         return None
     finally:
         os.close(fd)
-    lines = head.split(b"\n", HEAD_LINES)
-    kept = b"\n".join(lines[:HEAD_LINES]) + (b"\n" if len(lines) > HEAD_LINES else b"")
-    return _Found(path=path, head=kept, whole=len(kept) >= status.st_size, status=status)
+    return _Found(path=path, head=head, status=status)
 
 
 def _header(found: _Found) -> Header:
-    read = topic.parse(found.head, filename=found.path, cut=not found.whole)
+    text = encoding.readable(found.head)
+    lines = list(islice(LINE.finditer(text), HEAD_LINES))
+    first = text[: lines[-1].end()] if lines else ""
+    whole = len(found.head) >= found.status.st_size and first == text
+    read = topic.parse(first, filename=found.path, cut=not whole)
     return Header(
         path=found.path,
         name=read.name,

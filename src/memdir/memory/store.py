@@ -2,7 +2,8 @@
 
 The order of writes makes every moment a good one to be killed at. Saving: topic first, pointer second (a
 topic without a pointer is found by every scan, and `mend` points at it). Deleting: a copy in the trash,
-then the pointer goes, then the topic. So the index never points at nothing by our doing.
+then the pointer goes, then the topic; restoring is the same backwards. So the index never points at nothing
+by our doing, and a topic that is in both places has its index lines in the trash, for `mend` to put back.
 
 Each change holds the directory's lock and compares before it replaces (F9); each new text is looked
 through for secrets first (E10). The clock is never read: `now` is an argument.
@@ -13,8 +14,8 @@ from __future__ import annotations
 import logging
 import os
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -24,14 +25,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from memdir import fs
-from memdir.errors import Conflict, NotFound, SecretFound, UnsafePath
-from memdir.memory import entrypoint, topic
+from memdir.errors import Conflict, NotFound, UnsafePath
+from memdir.memory import encoding, entrypoint, leaks, mending, topic
 from memdir.memory.entrypoint import NAME, Pointer
-from memdir.memory.manifest import harmless
-from memdir.memory.scan import Header, scan
+from memdir.memory.index_file import IndexFile
+from memdir.memory.scan import Header, is_topic, scan
 from memdir.memory.topic import Origin, Topic
 from memdir.memory.trash import Trash, Trashed
-from memdir.secrets import scan as find_secrets
+from memdir.paths.names import what_is
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,7 @@ class MemoryDir:
     def __init__(self, directory: Path, *, trash: Path) -> None:
         self.directory = directory
         self.trash = Trash(trash)
+        self.index_file = IndexFile(directory)
 
     def prepare(self) -> None:
         """Make the directory (P7). A refusal is logged, and shows again when something is written."""
@@ -105,6 +107,14 @@ class MemoryDir:
             raise UnsafePath(str(file), reason="memory files end in .md")
         return place
 
+    def why_not(self, file: str | Path) -> str | None:
+        """Why `path` refuses a file, or None if it does not."""
+        try:
+            self.path(file)
+        except UnsafePath as error:
+            return error.reason
+        return None
+
     # -- reading ----------------------------------------------------------------------------------------
 
     def read(self, file: str | Path) -> Stored:
@@ -118,7 +128,7 @@ class MemoryDir:
         data = self._bytes(place)
         if data is None:
             raise _not_there(name)
-        read = None if place.name == NAME else topic.parse(data, filename=name)
+        read = None if self._is_index(place) else topic.parse(data, filename=name)
         return Stored(file=name, data=data, digest=fs.digest(data), mtime_ns=mtime_ns, topic=read)
 
     def list(self) -> Headers:
@@ -126,8 +136,8 @@ class MemoryDir:
         return scan(self.directory, limit=None)
 
     def index(self) -> str:
-        """The index as it is on the disk; empty where there is none."""
-        return (self._bytes(self.path(NAME)) or b"").decode("utf-8", "replace")
+        """The text of the index, all of it; empty where there is none."""
+        return self.index_file.readable()
 
     def trashed(self) -> Deleted:
         """What `restore` can bring back, newest first."""
@@ -138,11 +148,11 @@ class MemoryDir:
         letters = unicodedata.normalize("NFKC", stem).lower()
         words = "".join(letter if _is_word(letter) else " " for letter in letters).split()
         base = "_".join(words)[:NAME_LENGTH].rstrip("_")
-        if not base or not self._is_good(f"{base}_0.md"):
+        if not base or self.why_not(f"{base}_0.md"):
             base = "memory_note"
         taken = {one.name.casefold() for one in self.directory.glob("*")} | {NAME.casefold()}
         names = (f"{base}_{number}.md" if number > 1 else f"{base}.md" for number in count(1))
-        return next(name for name in names if name.casefold() not in taken and self._is_good(name))
+        return next(name for name in names if name.casefold() not in taken and not self.why_not(name))
 
     # -- writing ----------------------------------------------------------------------------------------
 
@@ -155,7 +165,7 @@ class MemoryDir:
         Raises SecretFound for a secret that the old bytes did not hold (E10); nothing is written then.
         """
         with self._alone():
-            return self._write(self.path(file), data, expected=expected, now=now, origin=origin)
+            return self._write(self._place(file), data, expected=expected, now=now, origin=origin)
 
     def save(
         self,
@@ -169,97 +179,97 @@ class MemoryDir:
     ) -> Written:
         """Write a topic, then its pointer, as one change. `pointer.file` is taken from `file`."""
         with self._alone():
-            place = self._topic_path(file)
-            pointer = replace(pointer, file=self._name(place))
-            _refuse_secrets(entrypoint.written(pointer), self._index_text(), where=NAME)
-            written = self._write(place, data, expected=expected, now=now, origin=origin)
-            return replace(written, warning=self._change_index(partial(entrypoint.add, pointer=pointer)))
-
-    def delete(self, file: str | Path, *, now: datetime) -> Trashed:
-        """Take a topic and its pointer out; both can be restored. Raises NotFound."""
-        with self._alone():
-            place = self._topic_path(file)
+            place = self._place(file)
             name = self._name(place)
-            data = self._bytes(place)
+            if not is_topic(name, team=True):
+                raise UnsafePath(str(file), reason="the index, a log or the like, and no place for a memory")
+            pointer = replace(pointer, file=name)
+            leaks.refuse(entrypoint.written(pointer), self.index_file.exact(), name=NAME)
+            written = self._write(place, data, expected=expected, now=now, origin=origin)
+            return replace(written, warning=self.index_file.change(partial(entrypoint.add, pointer=pointer)))
+
+    def delete(
+        self, file: str | Path, *, now: datetime, expected: str | Literal[Anything.ANY] = ANY
+    ) -> Trashed:
+        """Take a memory and its pointer out, if it still is as `expected`; both can be restored.
+
+        Raises NotFound. On a Conflict all is as it was, also if the file changed at the last moment.
+        """
+        with self._alone():
+            place = self._memory_path(file)
+            name, data = self._name(place), self._bytes(place)
             if data is None:
                 raise _not_there(name)
-            _, pointers = entrypoint.take(self._index_text(), name)
+            if expected not in (ANY, fs.digest(data)):
+                raise _changed(name, "changed")
+            _, lines = entrypoint.take(self.index_file.exact(), name)
             mtime_ns = place.stat().st_mtime_ns
-            trashed = self.trash.put(name, data, mtime_ns=mtime_ns, pointers=pointers, now=now)
-            self._change_index(partial(entrypoint.remove, file=name))
-            fs.remove_durably(place, within=self._root)
+            trashed = self.trash.put(name, data, mtime_ns=mtime_ns, pointers=lines, now=now)
+            try:
+                self.index_file.change(partial(_without, file=name, lines=lines))
+                if self._bytes(place) not in (data, None):
+                    raise _changed(name, "changed")
+            except Conflict:  # a program that knows no lock came in between
+                self._put_lines_back(trashed, data)
+                self.trash.drop(trashed)
+                raise
+            with suppress(FileNotFoundError):
+                fs.remove_durably(place, within=self._root)
             return trashed
 
     def restore(self, file: str | Path, *, id: str | None = None) -> Written:  # noqa: A002 (as in Trashed)
         """Bring a deleted topic back, bytes, mtime and pointer: the newest one of that name, or `id`.
 
-        Raises NotFound, and Conflict where a file of that name is there already.
+        Raises NotFound, and Conflict where another file of that name is there already.
         """
         with self._alone():
-            place = self._topic_path(file)
+            place = self._memory_path(file)
             name = self._name(place)
             entry, data = self.trash.get(name, id)
             try:
-                fs.replace_if(place, data, expected=None, within=self._root)
+                if self._bytes(place) != data:  # equal: a restore that was killed is done again
+                    fs.replace_if(place, data, expected=None, within=self._root)
             except Conflict as error:
                 raise Conflict(f"{name} is there again", hint="move or delete that one first") from error
-            os.utime(place, ns=(entry.mtime_ns, entry.mtime_ns))
-            read = topic.parse(data, filename=name)
-            pointer = Pointer(title=read.name, file=name, hook=read.description or "")
-            put_back = partial(entrypoint.put_back, taken=entry.pointers, pointer=pointer)
-            warning = self._change_index(put_back) if entry.pointers else None
-            self.trash.drop(entry)
+            warning = self.bring_back(entry, data)
             return Written(
                 file=name,
                 action="created",
                 digest=fs.digest(data),
                 data=data,
-                type=read.type,
+                type=topic.parse(data, filename=name).type,
                 warning=warning,
             )
 
+    def bring_back(self, entry: Trashed, data: bytes) -> str | None:
+        """The file of an entry is in the directory: give it back its mtime and lines, and empty the trash.
+
+        The caller holds the lock. A warning is for F7.
+        """
+        os.utime(self.path(entry.file), ns=(entry.mtime_ns, entry.mtime_ns))
+        warning = self._put_lines_back(entry, data)
+        self.trash.drop(entry)
+        return warning
+
+    def _put_lines_back(self, entry: Trashed, data: bytes) -> str | None:
+        if not entry.pointers:
+            return None
+        read = topic.parse(data, filename=entry.file)
+        pointer = Pointer(title=read.name, file=entry.file, hook=read.description or "")
+        return self.index_file.change(partial(entrypoint.put_back, taken=entry.pointers, pointer=pointer))
+
     # -- keeping order ----------------------------------------------------------------------------------
 
-    def mend(self, *, now: datetime) -> Sentences:  # noqa: ARG002 (as all that change the directory)
-        """Put right what a killed writer left: temporary files go, topics without a pointer get one.
-
-        No line of the index is ever removed. Says what it did, a sentence each.
-        """
+    def mend(self) -> Sentences:
+        """Put right what a killed writer left; says what it did (see `mending`)."""
         if not self.directory.is_dir():
             return []
         with self._alone():
-            # Who holds the lock is the only writer, so every temporary file is a dead one's, however young.
-            swept = fs.sweep_temporaries(self.directory, older_than=float("-inf"))
-            did = [f"removed {len(swept)} half-written temporary files"] if swept else []
-            for pointer in self._missing_pointers():
-                if find_secrets(entrypoint.written(pointer)):
-                    did.append(f"{pointer.file} has no pointer: its name or description looks like a secret")
-                else:
-                    self._change_index(partial(entrypoint.add, pointer=pointer))
-                    did.append(f"added a pointer to {pointer.file}")
-            return did
+            return mending.mend(self)
 
     def problems(self) -> Sentences:
-        """What a person should look at: dangling pointers, invisible entries, names alike but for case."""
-        index = self.index()
-        found = [
-            f"{NAME} points to {harmless(pointer.file)}, which is not there"
-            for pointer in entrypoint.pointers(index)
-            if not (self._is_good(pointer.file) and self.path(pointer.file).is_file())
-        ]
-        for line in entrypoint.load(index).invisible:
-            files = (harmless(pointer.file) for pointer in entrypoint.pointers(line))
-            found.append(f"{', '.join(files)} is beyond what is loaded of {NAME}")
-        alike: dict[str, Sentences] = {}
-        for header in self.list():
-            folded = unicodedata.normalize("NFD", header.path).casefold()
-            alike.setdefault(unicodedata.normalize("NFC", folded), []).append(harmless(header.path))
-        found += [
-            f"only case or Unicode form tell these apart: {', '.join(sorted(paths))}"
-            for paths in alike.values()
-            if len(paths) > 1
-        ]
-        return found
+        """What a person should look at, a sentence each (see `mending`)."""
+        return mending.problems(self)
 
     # -- inside the lock --------------------------------------------------------------------------------
 
@@ -268,7 +278,8 @@ class MemoryDir:
         return Path(os.path.realpath(self.directory))
 
     def _name(self, place: Path) -> str:
-        return place.relative_to(self._root).as_posix()
+        """A file's name in the directory. The index has one name, also where that is a link to another."""
+        return NAME if self.index_file.is_at(place) else place.relative_to(self._root).as_posix()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -276,18 +287,22 @@ class MemoryDir:
         with fs.locked(self.directory):
             yield
 
-    def _topic_path(self, file: str | Path) -> Path:
+    def _place(self, file: str | Path) -> Path:
+        """`path`, for a file to be written: a new one may not be called by a secret (E10)."""
+        if self.why_not(file) or not self.path(file).exists():
+            leaks.refuse_name(file, below=(self.directory, self._root))
+        return self.path(file)
+
+    def _is_index(self, place: Path) -> bool:
+        """Whether it is the index of the directory, or the one of the team's directory in it."""
+        names = tuple(self._name(place).split("/"))
+        return what_is(names) == "entrypoint" or (names[:1] == ("team",) and names[1:] == (NAME,))
+
+    def _memory_path(self, file: str | Path) -> Path:
         place = self.path(file)
-        if place.name == NAME:
+        if self._is_index(place):
             raise UnsafePath(str(file), reason=f"{NAME} is the index, not a memory")
         return place
-
-    def _is_good(self, file: str) -> bool:
-        try:
-            self.path(file)
-        except UnsafePath:
-            return False
-        return True
 
     def _bytes(self, place: Path) -> bytes | None:
         try:
@@ -295,55 +310,23 @@ class MemoryDir:
         except FileNotFoundError:
             return None
 
-    def _index_text(self) -> str:
-        return (self._bytes(self.path(NAME)) or b"").decode("utf-8", "surrogateescape")
-
-    def _change_index(self, change: Callable[[str], str]) -> str | None:
-        """Change the index, again if a program that knows no lock came in between; a warning is for F7."""
-        place = self.path(NAME)
-        for tries_left in (2, 1, 0):
-            data = self._bytes(place)
-            old = (data or b"").decode("utf-8", "surrogateescape")
-            new = change(old)
-            known = None if data is None else fs.digest(data)
-            try:
-                if new != old:
-                    fresh = new.encode("utf-8", "surrogateescape")
-                    fs.replace_if(place, fresh, expected=known, within=self._root)
-                break
-            except Conflict:
-                if not tries_left:
-                    raise
-        return entrypoint.over_limit(new)
-
-    def _missing_pointers(self) -> Iterator[Pointer]:
-        """What should point at the topics that the index does not link to, oldest first."""
-        linked = entrypoint.linked(self._index_text())
-        for header in reversed(self.list()):
-            if not self._is_good(header.path):
-                continue
-            file = self._name(self.path(header.path))  # a link goes by the name of what it leads to
-            known = unicodedata.normalize("NFC", file)
-            if known not in linked:
-                linked.add(known)
-                yield Pointer(title=header.name, file=file, hook=header.description or "")
-
     def _write(
         self, place: Path, data: bytes, *, expected: Expected, now: datetime, origin: Origin | None
     ) -> Written:
         name, old = self._name(place), self._bytes(place)
         known = None if old is None else fs.digest(old)
         if expected is not ANY and known != expected:
-            how = "is there already" if expected is None else "changed" if known else "was removed"
-            raise Conflict(f"{name} {how} meanwhile", hint="read it again, then decide")
-        text = data.decode("utf-8", "replace")
-        is_index = place.name == NAME
+            raise _changed(
+                name, "is there already" if expected is None else "changed" if known else "was removed"
+            )
+        is_index, is_memory = self._is_index(place), is_topic(name, team=True)
+        if old is None and place.name.casefold() == NAME.casefold() and not is_index:
+            raise UnsafePath(name, reason=f"the index of the directory is {NAME}; give a memory another name")
         action: Action = "unchanged"
         fresh = data
         if data != old:
-            before = "" if old is None else f"{name}\n\n{old.decode('utf-8', 'replace')}"
-            _refuse_secrets(f"{name}\n\n{text}", before, where=name)
-            fresh = data if is_index else topic.stamp(data, now=now, origin=origin)
+            leaks.refuse(encoding.readable(data), encoding.readable(old or b""), name=name)
+            fresh = topic.stamp(data, now=now, origin=origin) if is_memory else data
             fs.replace_if(place, fresh, expected=known, within=self._root)
             action = "created" if old is None else "updated"
         return Written(
@@ -351,8 +334,8 @@ class MemoryDir:
             action=action,
             digest=fs.digest(fresh),
             data=fresh,
-            type=None if is_index else topic.parse(data, filename=name).type,
-            warning=entrypoint.over_limit(text) if is_index else None,
+            type=topic.parse(data, filename=name).type if is_memory else None,
+            warning=entrypoint.over_limit(encoding.readable(data)) if is_index else None,
         )
 
 
@@ -365,10 +348,13 @@ def _not_there(name: str) -> NotFound:
     return NotFound(f"there is no memory file {name!r}", hint="list the memories to see their names")
 
 
-def _refuse_secrets(new: str, old: str, *, where: str) -> None:
-    """Stop a secret that was not in the old text; an edit elsewhere in the file is no leak (E10)."""
-    found = {(finding.rule, new[finding.start : finding.end]) for finding in find_secrets(new)}
-    if found:
-        found -= {(finding.rule, old[finding.start : finding.end]) for finding in find_secrets(old)}
-    if found:
-        raise SecretFound(tuple(sorted({rule for rule, _ in found})), where=where)
+def _without(text: str, *, file: str, lines: Sequence[tuple[int, str]]) -> str:
+    """The index without a file's lines, if they still are those. Conflict, if not."""
+    left, gone = entrypoint.take(text, file)
+    if [line for _, line in gone] != [line for _, line in lines]:
+        raise _changed(NAME, "changed")
+    return left
+
+
+def _changed(name: str, how: str) -> Conflict:
+    return Conflict(f"{leaks.called(name)} {how} meanwhile", hint="read it again, then decide")

@@ -10,20 +10,23 @@ Two shapes are known, and each file keeps its own. Flat: `name`, `description`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 from memdir.errors import UsageError
-from memdir.memory import frontmatter
-from memdir.memory.frontmatter import Entry, Header, Problem, one_line, scalar, without_halves
+from memdir.memory import encoding, frontmatter
+from memdir.memory.frontmatter import Entry, Header, Problem, line_end, one_line, scalar, without_halves
 
 Kind = Literal["user", "feedback", "project", "reference"]
 TYPES: tuple[str, ...] = get_args(Kind)
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 KEYS = ("name", "description", "type", "modified", "origin.session", "origin.message", "origin.worker")
+
+_TANGLES = 8
+"""How often taking out a key may bring another one to light, which was part of the text above it."""
 
 # Where a key stands: in the flat shape, and in the nested one.
 _FLAT = {key: tuple(key.split(".")) for key in KEYS}
@@ -71,7 +74,8 @@ def parse(text: str | bytes, *, filename: str, cut: bool = False) -> Topic:
     """
     problems: list[Problem] = []
     if isinstance(text, bytes):
-        text = _decode(text, problems)
+        problems.extend(filter(None, [_not_utf_8(text)]))
+        text = encoding.readable(text)
     text = without_halves(text)
     stem = PurePosixPath(filename.replace("\\", "/")).stem
     header = frontmatter.read(text, cut=cut)
@@ -81,23 +85,23 @@ def parse(text: str | bytes, *, filename: str, cut: bool = False) -> Topic:
             name=stem,
             description=None,
             type=None,
-            body=text.lstrip("\ufeff"),
+            body=_body(None, text),
             fallback=True,
             problems=tuple(problems),
         )
     return _topic(header, stem, problems)
 
 
-def _decode(data: bytes, problems: list[Problem]) -> str:
-    if data.startswith(UTF_16):
-        problems.append(Problem(message="this file is in UTF-16; save it as UTF-8", line=1))
-        return data.decode("utf-16", "replace")
+def _not_utf_8(data: bytes) -> Problem | None:
+    kind = encoding.encoding(data)
+    if kind != "utf-8":
+        return Problem(message=f"this file is in {kind[:6].upper()}; save it as UTF-8", line=1)
     try:
-        return data.decode("utf-8")
+        data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.append(Problem(message="some bytes are not UTF-8; they are shown as \ufffd", line=line))
-        return data.decode("utf-8", "replace")
+        return Problem(message="some bytes are not UTF-8; they are shown as \ufffd", line=line)
+    return None
 
 
 def _topic(header: Header, stem: str, problems: list[Problem]) -> Topic:
@@ -117,7 +121,7 @@ def _topic(header: Header, stem: str, problems: list[Problem]) -> Topic:
         name=name if name and name.strip() else stem,
         description=description if description and description.strip() else None,
         type=kind,
-        body=re.sub(r"\A(?:\r\n|\n|\r)", "", header.body),
+        body=_body(header, ""),
         fallback=False,
         problems=tuple(sorted((*problems, *header.problems), key=lambda problem: problem.line)),
         modified=_get(header, "modified"),
@@ -153,43 +157,62 @@ def edit(data: bytes, changes: Mapping[str, str | None]) -> bytes:
     """Set (or with None, take out) some of `KEYS`; only the lines of those keys change (F1).
 
     A file without a header gets one. Raises UsageError for a key or type that does not exist, and for a
-    file in UTF-16, which has to be saved as UTF-8 first.
+    file that can't be changed without harm to something else in it.
     """
     for key, value in changes.items():
         if key not in KEYS:
             raise UsageError(f"no such key: {key!r}; there are {', '.join(KEYS)}")
         if key == "type" and value is not None and value not in TYPES:
             raise UsageError(f"no such type of memory; it is one of {', '.join(TYPES)}")
-    if data.startswith(UTF_16):
-        raise UsageError("this file is in UTF-16", hint="save it as UTF-8 first")
-    text = data.decode("utf-8", "surrogateescape")
+    text = encoding.decode(data)
+    header = frontmatter.read(text)
+    said, body = _values(header), _body(header, text).lstrip(encoding.MARK)
     for key, value in sorted(changes.items(), key=lambda change: change[1] is None):
-        text = _set(text, key, one_line(value)) if value is not None else _take_out(text, key)
-    return text.encode("utf-8", "surrogateescape")
+        if value is not None:
+            text = _set(header or _with_empty_header(text), key, one_line(value))
+        elif header:
+            text = _taken_out(header, key)
+        header = frontmatter.read(text)
+    wanted = said | {key: one_line(value or "") or None for key, value in changes.items()}
+    if _values(header) != wanted or _body(header, text).lstrip(encoding.MARK) != body:
+        raise UsageError("the header of this file is too tangled to be changed", hint="mend it by hand first")
+    return encoding.encode(text, like=data)
 
 
 def stamp(data: bytes, *, now: datetime, origin: Origin | None) -> bytes:
-    """Write down when, and from where, a file was changed; without a header of ours it stays (F1)."""
-    header = frontmatter.read(data.decode("utf-8", "surrogateescape"))
+    """Write down when, and from where, a file was changed; never refused (F1).
+
+    What has no header of ours stays as it is, and so does an `origin` that somebody else uses.
+    """
+    header = frontmatter.read(encoding.readable(data))
     if header is None or not any(entry.key in frontmatter.TOP_KEYS for entry in header.entries):
         return data
-    changes: dict[str, str | None] = {"modified": instant(now)}
-    held = header.entry("origin")
-    if origin is not None and not (held and held.value and not held.children):  # not ours: leave it
+    changes: list[dict[str, str | None]] = [{"modified": instant(now)}]
+    if origin is not None and not _is_foreign(header.entry("origin")):
         parts = {
             "origin.session": origin.session,
             "origin.message": origin.message,
             "origin.worker": origin.worker,
         }
-        changes |= {key: part for key, part in parts.items() if part is not None}
-    return edit(data, changes)
+        changes.append({key: part for key, part in parts.items() if part is not None})
+    for change in changes:
+        with suppress(UsageError):
+            data = edit(data, change)
+    return data
+
+
+def _is_foreign(entry: Entry | None) -> bool:
+    """Whether an `origin` holds something, and that is not ours."""
+    if entry is None or (entry.value is None and not entry.children):
+        return False
+    return not any(f"origin.{child.key}" in KEYS for child in entry.children)
 
 
 def replace_body(data: bytes, body: str) -> bytes:
     """The same file with another body; the header stays byte for byte, and so does its way to end a line."""
-    text = data.decode("utf-8", "surrogateescape")
+    text = encoding.decode(data)
     header = frontmatter.read(text)
-    eol = header.eol if header else _eol(text)
+    eol = header.eol if header else line_end(text)
     if parse(data, filename="x").body == body:
         return data
     fresh = without_halves(body)
@@ -198,12 +221,12 @@ def replace_body(data: bytes, body: str) -> bytes:
     if fresh and not fresh.endswith(("\n", "\r")):
         fresh += eol
     if header is None:
-        head = "\ufeff" if text.startswith("\ufeff") else ""
+        head = encoding.MARK if text.startswith(encoding.MARK) else ""
     else:
         gap = re.match(r"\r\n|\n|\r|", header.body)
         closing = header.closing if header.closing[-1:] in "\r\n" else header.closing + eol
         head = "".join((header.opening, *header.lines, closing, (gap[0] if gap else "") or eol))
-    return (head + fresh).encode("utf-8", "surrogateescape")
+    return encoding.encode(head + fresh, like=data)
 
 
 def instant(moment: datetime) -> str:
@@ -213,17 +236,26 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _set(text: str, key: str, value: str) -> str:
-    header = frontmatter.read(text) or _with_empty_header(text)
+def _values(header: Header | None) -> dict[str, str | None]:
+    """What a header says for each of our keys."""
+    return {key: _get(header, key) if header else None for key in KEYS}
+
+
+def _body(header: Header | None, text: str) -> str:
+    """What is no header, but for the blank line between the two."""
+    return re.sub(r"\A(?:\r\n|\n|\r)", "", header.body) if header else text.lstrip(encoding.MARK)
+
+
+def _set(header: Header, key: str, value: str) -> str:
     entry = _find(header, key)
-    if entry is not None:
-        if entry.value == value:
-            return text
-        last = header.lines[entry.stop - 1]
-        eol = last[len(last.rstrip("\r\n")) :]
-        line = f"{entry.lead} {scalar(value)}{entry.comment}{eol}"
-        return header.with_lines(entry.start, entry.stop, [line])
-    return _add(header, key, value)
+    if entry is None:
+        return _add(header, key, value)
+    if entry.value == value:
+        return header.text
+    # Behind a plain name or description ` #` would be part of it.
+    quoted = bool(entry.comment) and key in frontmatter.PROSE
+    line = f"{entry.lead} {scalar(value, quoted=quoted)}{entry.comment}{_end(header, entry)}"
+    return header.with_lines(entry.start, entry.stop, [line])
 
 
 def _add(header: Header, key: str, value: str) -> str:
@@ -232,7 +264,7 @@ def _add(header: Header, key: str, value: str) -> str:
     origin = header.entry("origin") if key.startswith("origin.") else None
     nested = metadata is not None and metadata.children and origin is None
     *outer, word = _NESTED[key] if nested else _FLAT[key]
-    margin = _margin(header.entries[0]) if header.entries else ""
+    margin = min(map(_margin, header.entries), key=len, default="")
     line = f"{word}: {scalar(value)}{header.eol}"
     parent = header.entry(*outer)
     if parent and parent.children:
@@ -242,28 +274,64 @@ def _add(header: Header, key: str, value: str) -> str:
         return header.with_lines(end, end, [margin + line])
     if parent is None:
         return header.with_lines(end, end, [f"{margin}{outer[0]}:{header.eol}", f"{margin}  {line}"])
-    if header.lines[parent.start].rstrip() == parent.lead.rstrip() and parent.value is None:
-        return header.with_lines(parent.start + 1, parent.start + 1, [f"{_margin(parent)}  {line}"])
-    raise UsageError("`origin` holds something else in this file", hint="rename that key first")
+    if parent.value is not None:
+        raise UsageError("`origin` holds something else in this file", hint="rename that key first")
+    # Nothing, or some way to write nothing: `~`, `""`, an empty block. A mapping takes its place.
+    bare = header.lines[parent.start].rstrip() == parent.lead.rstrip()
+    first = header.lines[parent.start] if bare else f"{parent.lead}{parent.comment}{_end(header, parent)}"
+    below = header.lines[parent.start + 1 : parent.stop] if bare else ()
+    return header.with_lines(parent.start, parent.stop, [first, f"{_margin(parent)}  {line}", *below])
 
 
-def _take_out(text: str, key: str) -> str:
-    """Take out a key wherever it stands, until nothing is left that would count for it."""
-    while (header := frontmatter.read(text)) and (entry := _find(header, key)):
-        outer = next((one for one in header.entries if one.children == (entry,)), None)
-        gone = outer if outer and outer.key == "origin" else entry
-        if header.entries == (gone,):
-            # The only key stays, empty: a header without keys would turn into text.
-            return header.with_lines(gone.start, gone.stop, [gone.lead + header.eol])
-        text = header.with_lines(gone.start, gone.stop, [])
+def _taken_out(header: Header, key: str) -> str:
+    """The text without a key, wherever it stands, and without an `origin` that has nothing left."""
+    text = header.text
+    for _ in range(_TANGLES):
+        gone = tuple(_standing(header, key))
+        if not gone:
+            break
+        if header.entries == gone:
+            return _emptied(header, gone[0])
+        lost = {number for entry in gone for number in range(entry.start, entry.stop)}
+        kept = [line for number, line in enumerate(header.lines) if number not in lost]
+        text = header.with_lines(0, len(header.lines), kept)
+        left = frontmatter.read(text)
+        if left is None:
+            break
+        header = left
+    return text
+
+
+def _standing(header: Header, key: str) -> Iterator[Entry]:
+    """All entries of the header that say something for a key, also those that count for nothing."""
+    flat, nested = _FLAT[key], tuple(part.lower() for part in _NESTED[key])
+    for top in header.entries:
+        if (top.key,) == flat:
+            yield top
+        inner = tuple(entry for entry in top.children if (top.key, entry.key) in {flat, nested})
+        yield from (top,) if inner and top.key == "origin" and top.children == inner else inner
+
+
+def _emptied(header: Header, entry: Entry) -> str:
+    """The header with that one key left, empty: without any key it would turn into text."""
+    lost = {number for one in header.entries for number in range(one.start, one.stop)}
+    for nothing in ("", ' ""'):  # the second where a list follows, which would be its value
+        line = f"{entry.lead}{nothing}{_end(header, entry)}"
+        left = [
+            (line if number == entry.start else old)
+            for number, old in enumerate(header.lines)
+            if number == entry.start or number not in lost
+        ]
+        text = header.with_lines(0, len(header.lines), left)
+        if not any(_values(frontmatter.read(text)).values()):
+            break
     return text
 
 
 def _with_empty_header(text: str) -> Header:
-    bom, rest = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    eol = _eol(text)
+    rest, eol = text.lstrip(encoding.MARK), line_end(text)
     return Header(
-        opening=f"{bom}---{eol}",
+        opening=f"{text[: len(text) - len(rest)]}---{eol}",
         lines=(),
         closing=f"---{eol}",
         body=f"{eol}{rest}" if rest else "",
@@ -272,9 +340,9 @@ def _with_empty_header(text: str) -> Header:
     )
 
 
-def _eol(text: str) -> str:
-    found = re.search(r"\r\n|\n|\r", text)
-    return found[0] if found else "\n"
+def _end(header: Header, entry: Entry) -> str:
+    """How the last line of an entry ends."""
+    return line_end(header.lines[entry.stop - 1])
 
 
 def _margin(entry: Entry) -> str:

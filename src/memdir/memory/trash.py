@@ -10,6 +10,7 @@ last: without it there is no entry, only a copy of a file that was never deleted
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from memdir.errors import NotFound, UnsafePath
 from memdir.memory.topic import instant
 
 VERSION = 1
+_ID = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,13 @@ class Trash:
         """Forget an entry: it was restored."""
         fs.remove_durably(self._record(entry.id))
         fs.remove_durably(self._content(entry.id))
+
+    def sweep(self) -> None:
+        """Clear away what killed writers left: temporary files, and copies that never got a record."""
+        fs.sweep_temporaries(self.folder, older_than=float("-inf"))
+        for content in self.folder.glob("*.md"):
+            if _ID.fullmatch(content.stem) and not self._record(content.stem).exists():
+                fs.remove_durably(content)
 
     def _content(self, id: str) -> Path:  # noqa: A002
         return self.folder / f"{id}.md"

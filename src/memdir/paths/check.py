@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from memdir.errors import UnsafePath
 from memdir.fs import hidden_character
+from memdir.paths.obeyed import is_obeyed, is_obeyed_in_home
 
 TRUSTED = frozenset({"env", "managed", "policy", "cli", "user", "local", "default"})
 """The sources that may name a memory directory (S2); `local` only as limited by P6."""
@@ -23,6 +24,7 @@ TRUSTED = frozenset({"env", "managed", "policy", "cli", "user", "local", "defaul
 _MAX_NAME = 255  # bytes
 _MAX_PATH = 3840  # PATH_MAX is 4096: leave room for the files in it
 _SHORTEST = 3
+_OBEYED = "a folder whose files other programs obey"
 
 _VARIABLE = re.compile(r"\$[A-Za-z_{(]|%[A-Za-z_][A-Za-z_0-9()]*%")
 _WINDOWS_NAME = re.compile(
@@ -34,36 +36,23 @@ _WINDOWS_NAME = re.compile(
 # fmt: off
 _THEMSELVES = (
     "/applications", "/cores", "/home", "/library", "/lost+found", "/media", "/mnt", "/network",
-    "/nix", "/opt", "/private", "/private/tmp", "/private/var", "/root", "/snap", "/srv", "/tmp",
-    "/usr", "/usr/local", "/usr/share", "/users", "/var", "/var/cache", "/var/lib", "/var/log",
-    "/var/spool", "/var/tmp", "/volumes",
+    "/nix", "/opt", "/opt/homebrew", "/private", "/root", "/snap", "/srv", "/tmp", "/usr",
+    "/usr/local", "/usr/share", "/users", "/var", "/var/cache", "/var/lib", "/var/log", "/var/tmp",
+    "/volumes",
 )
 _TREES = (
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/private/etc", "/proc", "/run",
-    "/sbin", "/sys", "/system", "/usr/bin", "/usr/include", "/usr/lib", "/usr/libexec",
-    "/usr/sbin",
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/library/launchagents",
+    "/library/launchdaemons", "/library/preferences", "/library/scripts", "/library/security",
+    "/library/startupitems", "/opt/homebrew/bin", "/opt/homebrew/etc", "/opt/homebrew/lib",
+    "/opt/homebrew/sbin", "/proc", "/run", "/sbin", "/sys", "/system", "/usr/bin", "/usr/include",
+    "/usr/lib", "/usr/libexec", "/usr/local/bin", "/usr/local/etc", "/usr/local/include",
+    "/usr/local/lib", "/usr/local/libexec", "/usr/local/sbin", "/usr/sbin", "/usr/share/applications",
+    "/usr/share/dbus-1", "/usr/share/polkit-1", "/var/at", "/var/lib/dbus", "/var/lib/systemd",
+    "/var/run", "/var/spool",
 )
 # fmt: on
 _HOMES = ("/home", "/users")
 _WINDOWS_TREES = ("windows", "program files", "program files (x86)", "programdata", "$recycle.bin")
-
-_TRUSTED_BY_OTHERS = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".pki"})
-"""Folders whose files other programs obey, wherever they are."""
-_IN_HOME_THEMSELVES = frozenset({(".config",), (".local",), (".local", "share"), (".cache",), ("library",)})
-_IN_HOME_TREES = (
-    (".config", "autostart"),
-    (".config", "environment.d"),
-    (".config", "fish"),
-    (".config", "git"),
-    (".config", "systemd"),
-    (".local", "bin"),
-    (".local", "lib"),
-    (".local", "share", "applications"),
-    (".local", "share", "systemd"),
-    (".password-store",),
-    ("bin",),
-    ("library", "launchagents"),
-)
 
 
 def check_memory_directory(
@@ -77,12 +66,30 @@ def check_memory_directory(
     Raises:
         UnsafePath: names the value, its source and the reason.
     """
+    return _checked(raw, source, home, platform, below=())
+
+
+def check_base_directory(
+    raw: object, *, source: str, home: Path | None = None, platform: str = sys.platform
+) -> PurePath:
+    """The same for a folder that memory directories are to be below (P1), as they are in `~/.claude`.
+
+    Raises:
+        UnsafePath: as for a memory directory.
+    """
+    return _checked(raw, source, home, platform, below=("projects", "any", "memory"))
+
+
+def _checked(
+    raw: object, source: str, home: Path | None, platform: str, *, below: tuple[str, ...]
+) -> PurePath:
+    """`below` are the names from this directory to where memory will be: those decide who obeys it."""
     try:
         if source not in TRUSTED:
             _refuse("only you, your administrator or the command line may move the memory directory")
         text = _text(raw)
         home = home or Path.home()
-        return _windows(text, home) if platform.startswith("win") else _posix(text, home)
+        return _windows(text, home, below) if platform.startswith("win") else _posix(text, home, below)
     except _Refused as refused:
         raise UnsafePath(raw, reason=str(refused), source=source) from refused.__cause__
 
@@ -115,7 +122,7 @@ def _text(raw: object) -> str:
 # -- this system ----------------------------------------------------------------------------------------
 
 
-def _posix(text: str, home: Path) -> Path:
+def _posix(text: str, home: Path, below: tuple[str, ...]) -> Path:
     if text.startswith("~"):
         text = f"{home.as_posix()}/{text[1:]}".replace("//", "/")
     if text.startswith("//"):
@@ -130,9 +137,9 @@ def _posix(text: str, home: Path) -> Path:
     _check_length(text)
     spelled = PurePosixPath(os.path.normpath(text))
     homes = {unicodedata.normalize("NFC", str(h)) for h in (home, os.path.realpath(home))}
-    _check_place(spelled, homes)
+    _check_place(spelled, homes, below)
     real = _resolved(PurePosixPath(text))
-    _check_place(real, homes)
+    _check_place(real, homes, below)
     return Path(real)
 
 
@@ -143,27 +150,23 @@ def _check_length(text: str) -> None:
         _refuse(f"a name longer than {_MAX_NAME} bytes")
 
 
-def _check_place(path: PurePosixPath, homes: set[str]) -> None:
+def _check_place(path: PurePosixPath, homes: set[str], below: tuple[str, ...]) -> None:
     """Whether other things live there. Pure; case makes no difference, as on some disks it does not."""
     folded = str(path).casefold()
     if len(folded) < _SHORTEST:
         _refuse("the root of the disk, or too short")
-    if folded in _THEMSELVES or any(_below(folded, tree) for tree in _TREES):
+    system = folded.removeprefix("/private")  # where macOS really has /etc, /tmp and /var
+    if system in _THEMSELVES or folded in _THEMSELVES or any(_below(system, tree) for tree in _TREES):
         _refuse("a folder of the system")
     if str(path.parent).casefold() in _HOMES:
         _refuse("a home directory; name a folder in it")
-    if _TRUSTED_BY_OTHERS & set(PurePosixPath(folded).parts):
-        _refuse("a folder that other programs trust")
     for home in (h.casefold() for h in homes):
         if _below(home, folded):
             _refuse("the home directory, or what holds it; name a folder in it")
-        if _below(folded, home):
-            _check_in_home(PurePosixPath(folded).relative_to(home).parts)
-
-
-def _check_in_home(names: tuple[str, ...]) -> None:
-    if names in _IN_HOME_THEMSELVES or any(names[: len(tree)] == tree for tree in _IN_HOME_TREES):
-        _refuse("a folder that other programs trust")
+        if _below(folded, home) and is_obeyed_in_home(PurePosixPath(folded).relative_to(home).parts):
+            _refuse(_OBEYED)
+    if is_obeyed((*PurePosixPath(folded).parts, *below)):
+        _refuse(_OBEYED)
 
 
 def _below(path: str, tree: str) -> bool:
@@ -188,7 +191,7 @@ def _resolved(path: PurePosixPath) -> PurePosixPath:
 # -- Windows, as pure text ------------------------------------------------------------------------------
 
 
-def _windows(text: str, home: Path) -> PureWindowsPath:
+def _windows(text: str, home: Path, below: tuple[str, ...]) -> PureWindowsPath:
     text = text.replace("/", "\\")
     inside_home = text.startswith("~")
     if inside_home:
@@ -205,7 +208,14 @@ def _windows(text: str, home: Path) -> PureWindowsPath:
     result = PureWindowsPath(path.drive[:1].upper() + path.drive[1:] + path.root, *names)
     if PureWindowsPath(home).is_relative_to(result):
         _refuse("the home directory, or what holds it; name a folder in it")
+    in_home = result.relative_to(home).parts if result.is_relative_to(home) else ()
+    if is_obeyed((*_folded(result.parts), *below)) or is_obeyed_in_home(_folded(in_home)):
+        _refuse(_OBEYED)
     return result
+
+
+def _folded(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in names)
 
 
 def _collapsed(parts: tuple[str, ...]) -> list[str]:
@@ -229,5 +239,3 @@ def _check_windows_names(names: list[str]) -> None:
     folded = [name.casefold() for name in names]
     if folded[0] in _WINDOWS_TREES or (folded[0] == "users" and len(folded) < _SHORTEST):
         _refuse("a folder of the system, or a home directory itself")
-    if _TRUSTED_BY_OTHERS & set(folded):
-        _refuse("a folder that other programs trust")

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from memdir.fs import inside
+from memdir.paths.names import INDEX, what_is
 from memdir.paths.places import Places
 
 What = Literal["auto", "entrypoint", "topic", "team", "agent", "session", "log", "instructions", "none"]
@@ -33,8 +34,11 @@ class Kind:
 def classify(path: Path, places: Places) -> Kind:
     """Which memory `path` belongs to, links, `..`, case and Unicode form resolved (P8, A8)."""
     if places.memory and (names := _names_below(places.memory, path)) is not None:
-        return Kind(what=_in_memory(names))
-    for scope, folder in agent_folders(places).items():
+        if _is(path, places.memory / INDEX):  # which may itself be a link to another file in there
+            return Kind(what="entrypoint")
+        what = what_is(names)
+        return Kind(what="auto" if what == "other" else what)
+    for scope, folder in _agent_folders(places).items():
         if (names := _names_below(folder, path)) is not None:
             return Kind(what="agent", agent_type=names[0] if names else None, scope=scope)
     if _in_session(_names_below(places.base / "projects", path) or ()):
@@ -42,7 +46,7 @@ def classify(path: Path, places: Places) -> Kind:
     return Kind(what="instructions" if path.name in _INSTRUCTIONS else "none")
 
 
-def agent_folders(places: Places) -> dict[Scope, Path]:
+def _agent_folders(places: Places) -> dict[Scope, Path]:
     """Where the memories of agent types are, by scope (G1)."""
     project = places.root / (".claude" if places.layout == "claude" else ".memdir")
     return {
@@ -63,21 +67,6 @@ def _names_below(folder: Path, path: Path) -> tuple[str, ...] | None:
 
 def _is(place: Path, folder: Path) -> bool:
     return inside(folder, place) and inside(place, folder)
-
-
-def _in_memory(names: tuple[str, ...]) -> What:
-    match [name.casefold() for name in names]:
-        case ["team", *_]:
-            return "team"
-        case ["logs", _, *_]:
-            return "log"
-        case ["sessions", _, *_]:
-            return "session"
-        case ["memory.md"]:
-            return "entrypoint"
-        case [*_, file] if file.endswith(".md") and file != "memory.md":
-            return "auto" if any(name.startswith(".") for name in names) else "topic"
-    return "auto"
 
 
 def _in_session(names: tuple[str, ...]) -> bool:

@@ -11,6 +11,13 @@
 
 A `.git` file can say anything. It counts only as far as the repository it names says the same, so a cloned
 folder can't pass for a worktree of another repository and be given that one's memory.
+
+A folder that has the shape of a bare repository is taken for one only where no `.git` is above it. Anything
+of that shape can be a part of what is cloned; a `.git` can't.
+
+A checkout made with `--separate-git-dir` keeps its memory, but its worktrees go by the repository folder:
+that one does not say where its checkout is, and any folder can say that it is. Who wants one memory for all
+of them sets it, `git config core.worktree CHECKOUT`, which git itself heeds for the checkout alone.
 """
 
 from __future__ import annotations
@@ -52,38 +59,39 @@ def _canonical_root(start: str) -> Path:
             dot_git = place / ".git"
             if dot_git.is_file():
                 return _from_pointer(place, dot_git)
-            if _is_repository(dot_git):
+            if is_repository(dot_git):
                 return place
-            if _is_repository(place):
+        for place in (folder, *folder.parents):
+            if is_repository(place):
                 return _root_of(place)
     return folder
 
 
-def _is_repository(folder: Path) -> bool:
+def is_repository(folder: Path) -> bool:
     """Whether git would take the folder for a repository (and not, say, for an empty `.git`)."""
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def _from_pointer(place: Path, dot_git: Path) -> Path:
     """What a `.git` file in `place` (a real path) leads to, if the other side agrees; `place` otherwise."""
-    named = _pointer(dot_git, prefix="gitdir:")
+    named = pointer(dot_git, prefix="gitdir:")
     if named is None:
         return place
-    common = _pointer(named / "commondir")
+    common = pointer(named / "commondir")
     if common is None:
         return place  # a submodule, or a repository kept elsewhere: this is its checkout
-    ours = named.parent == common / "worktrees" and _is_repository(common)
-    back = _pointer(named / "gitdir")
+    ours = named.parent == common / "worktrees" and is_repository(common)
+    back = pointer(named / "gitdir")
     return _root_of(common) if ours and back == dot_git else place
 
 
 def _root_of(repository: Path) -> Path:
     """The main checkout of a repository folder, or that folder itself if it is bare."""
     parent = repository.parent
-    if repository.name == ".git" or _pointer(parent / ".git", prefix="gitdir:") == repository:
+    if repository.name == ".git" or pointer(parent / ".git", prefix="gitdir:") == repository:
         return parent
     checkout = _configured_checkout(repository)
-    if checkout and _pointer(checkout / ".git", prefix="gitdir:") == repository:
+    if checkout and pointer(checkout / ".git", prefix="gitdir:") == repository:
         return checkout
     return repository
 
@@ -95,7 +103,7 @@ def _configured_checkout(repository: Path) -> Path | None:
     return Path(os.path.realpath(repository / found[1].strip('"'))) if found else None
 
 
-def _pointer(file: Path, *, prefix: str = "") -> Path | None:
+def pointer(file: Path, *, prefix: str = "") -> Path | None:
     """The real path that a one-line file names, relative to where it stands; None if it names none."""
     text = _text(file, _MAX_POINTER)
     if text is None or not text.startswith(prefix):

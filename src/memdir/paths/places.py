@@ -10,7 +10,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ from uuid import UUID
 
 from memdir.errors import UnsafePath
 from memdir.fs import read_file
-from memdir.paths.check import check_memory_directory
+from memdir.paths.check import check_base_directory, check_memory_directory
+from memdir.paths.environment import home_directory, is_remote
 from memdir.paths.git import canonical_root
 
 _MAX_SLUG = 200
 _LOOKS_HASHED = re.compile(r"-[0-9a-f]{8}\Z")
-_TRUTHY = frozenset({"1", "true", "yes", "on"})
 _TRANSCRIPTS_READ = 20
 _TRANSCRIPT_HEAD = 64 * 1024  # bytes
 
@@ -58,15 +58,9 @@ class Places:
     @property
     def trash(self) -> Path:
         """Where deleted memories of this memory directory wait to be restored."""
-        named = self.memory is None or self.memory_source == "default"
-        return (
-            self.state / "trash" / (self.slug if named else slug(self.memory or self.root, layout="memdir"))
-        )
-
-    @property
-    def cache(self) -> Path:
-        """What can be deleted at any time and comes back."""
-        return self.state / "cache"
+        ordinary = self.memory is None or self.memory_source == "default"
+        name = self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
+        return self.state / "trash" / name
 
 
 def slug(root: Path, *, layout: str) -> str:
@@ -96,13 +90,14 @@ def state_directory(environment: Mapping[str, str]) -> Path:
     """
     home = home_directory(environment)
     named = environment.get("MEMDIR_HOME")
-    return Path(check_memory_directory(named, source="env", home=home)) if named else home / ".memdir"
+    return Path(check_base_directory(named, source="env", home=home)) if named else home / ".memdir"
 
 
-def home_directory(environment: Mapping[str, str]) -> Path:
-    """The person's home directory, as the environment says."""
-    named = environment.get("USERPROFILE" if os.name == "nt" else "HOME")
-    return Path(named) if named and Path(named).is_absolute() else Path.home()
+def remote_base(environment: Mapping[str, str]) -> Path | None:
+    """The base directory of remote mode (P1); None: this is none, or it names no base, or an unsafe one."""
+    named = environment.get("MEMDIR_REMOTE_MEMORY_DIR") if is_remote(environment) else None
+    found = _first_safe([("env", named)] if named else [], home_directory(environment), [], base=True)
+    return found[0] if found else None
 
 
 def resolve(
@@ -123,7 +118,7 @@ def resolve(
     """
     home, refused = home_directory(environment), list[UnsafePath]()
     here, root, state = Path(os.path.realpath(cwd)), canonical_root(cwd), state_directory(environment)
-    base = _first_safe(_bases(environment, layout, base_directory), home, refused) or (
+    base = _first_safe(_bases(environment, layout, base_directory), home, refused, base=True) or (
         home / ".claude" if layout == "claude" else state,
         "default",
     )
@@ -166,7 +161,7 @@ def _bases(
 ) -> Iterator[tuple[str, object]]:
     """Who names the base, strongest first (P1)."""
     remote = environment.get("MEMDIR_REMOTE_MEMORY_DIR")
-    if environment.get("MEMDIR_REMOTE", "").lower() in _TRUTHY and remote:
+    if is_remote(environment) and remote:
         yield "env", remote
     elif layout == "claude":
         if named := environment.get("CLAUDE_CONFIG_DIR"):
@@ -185,11 +180,12 @@ def _overrides(environment: Mapping[str, str], layout: str) -> Iterator[tuple[st
 
 
 def _first_safe(
-    named: Sequence[tuple[str, object]] | Iterator[tuple[str, object]], home: Path, refused: list[UnsafePath]
+    named: Iterable[tuple[str, object]], home: Path, refused: list[UnsafePath], *, base: bool = False
 ) -> tuple[Path, str] | None:
+    check = check_base_directory if base else check_memory_directory
     for source, value in named:
         try:
-            return Path(check_memory_directory(value, source=source, home=home)), source
+            return Path(check(value, source=source, home=home)), source
         except UnsafePath as error:
             refused.append(error)
     return None

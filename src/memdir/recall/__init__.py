@@ -2,6 +2,7 @@
 
 candidates   directory -> memories
 local        prompt, memories -> verdicts, by words alone
+shelf        memories kept read between turns
 select       prompt, directory -> selection, by a model or by words
 surface      selection -> attachments, within the budgets
 prefetch     all of it beside a turn

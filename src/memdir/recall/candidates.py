@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 from memdir import fs
-from memdir.errors import MemdirError
 from memdir.memory import manifest, topic
 from memdir.memory.scan import Header
 
@@ -45,21 +44,21 @@ class Memory:
 
 def load(directory: Path, headers: Iterable[Header], *, now: datetime) -> list[Memory]:
     """The memories behind the headers. A file that can't be read any more is left out (M2)."""
-    memories = []
-    for header in headers:
-        try:
-            data = fs.read_file(fs.contain(directory, header.path), limit=LARGEST)
-        except (OSError, MemdirError):
-            continue
+    return [memory for header in headers if (memory := read(directory, header, now=now))]
+
+
+def read(directory: Path, header: Header, *, now: datetime) -> Memory | None:
+    """The memory behind a header; None if it can't be read any more."""
+    try:
+        data = fs.read_file(fs.contain(directory, header.path), limit=LARGEST)
         parsed = topic.parse(data, filename=header.path)
-        memories.append(
-            Memory(
-                file=header.path,
-                name=parsed.name,
-                description=parsed.description or "",
-                type=parsed.type,
-                body=parsed.body,
-                age=manifest.age_in_days(header.mtime, now),
-            )
-        )
-    return memories
+    except Exception:  # noqa: BLE001 - whatever is odd about one file, the others are still there
+        return None
+    return Memory(
+        file=header.path,
+        name=parsed.name,
+        description=parsed.description or "",
+        type=parsed.type,
+        body=parsed.body,
+        age=manifest.age_in_days(header.mtime, now),
+    )

@@ -82,28 +82,35 @@ def judge(
     known: Collection[str] = (),
     recent_tools: Collection[str] = (),
     limit: int = 5,
+    corpus: Corpus | None = None,
 ) -> list[Verdict]:
     """All memories that share words with the prompt, best first; at most `limit` of them chosen.
 
     `known`: files that the conversation has seen; they are not chosen, and take no place from others (R4).
+    `corpus`: their words, if they were counted before.
     """
-    return cut(weigh(query, memories, known=known, recent_tools=recent_tools), limit=limit)
+    return cut(weigh(query, memories, known=known, recent_tools=recent_tools, corpus=corpus), limit=limit)
 
 
 def weigh(
-    query: str, memories: Sequence[Memory], *, known: Collection[str] = (), recent_tools: Collection[str] = ()
+    query: str,
+    memories: Sequence[Memory],
+    *,
+    known: Collection[str] = (),
+    recent_tools: Collection[str] = (),
+    corpus: Corpus | None = None,
 ) -> list[Verdict]:
     """All that share words with the prompt, best first; chosen are those that nothing speaks against yet."""
     by_file = {memory.file: memory for memory in memories}
     tools = {tool.casefold() for tool in recent_tools} - AGENT_TOOLS
-    verdicts = _unless_outdated(_score(query, memories, tools), by_file)
+    corpus = corpus or Corpus([document(memory) for memory in memories])
+    verdicts = _unless_outdated(_score(query, corpus, tools), by_file)
     verdicts = [_unless_in_use(verdict, by_file[verdict.file], tools) for verdict in verdicts]
     verdicts = [replace(v, chosen=False, why=KNOWN) if v.file in known else v for v in verdicts]
     return sorted(verdicts, key=lambda v: (-v.score, by_file[v.file].age, v.file))
 
 
-def _score(query: str, memories: Sequence[Memory], tools: Collection[str]) -> list[Verdict]:
-    corpus = Corpus([_document(memory) for memory in memories])
+def _score(query: str, corpus: Corpus, tools: Collection[str]) -> list[Verdict]:
     terms = [
         Term(word=word, weight=weight(word), kin=relatives().get(word, frozenset()))
         for word in dict.fromkeys(words(query))
@@ -125,7 +132,8 @@ def _says(term: Term, corpus: Corpus) -> float:
     return term.weight * corpus.rarity(term.word) * (ACCIDENT if accident else 1.0)
 
 
-def _document(memory: Memory) -> Document:
+def document(memory: Memory) -> Document:
+    """The memory as something to be found by its words."""
     fields = {
         "name": f"{memory.stem} {memory.name}",
         "description": memory.description,

@@ -1,5 +1,6 @@
 """The start of a turn -> a selection that runs beside it, taken when it is ready (R1, R2).
 
+- `warm`: before the first turn, the memories are read
 - `on_turn_start`: a gate, then a task in the session's task group; nothing waits for it
 - `collect`: before each call of the model: what is ready goes in, what is not is tried again next time
 - `on_turn_over`: what was not taken is cancelled
@@ -11,24 +12,27 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from anyio import CancelScope, Event, move_on_after
+from anyio import CancelScope, Event, move_on_after, to_thread
 from anyio.abc import TaskGroup
 
-from memdir.agent.events import RECALLED, SKIPPED, Events
+from memdir.agent.events import FAILED, RECALLED, SKIPPED, Events
 from memdir.agent.file_state import FileState
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message
 from memdir.recall.recent import recent_tools
 from memdir.recall.select import Selection, select
+from memdir.recall.shelf import Shelf
 from memdir.recall.surface import SESSION_BYTES, known_files, surface, surfaced_bytes
 
-GRACE = 0.3
-"""Seconds from the start of a turn in which the selector by words may finish; it takes about a tenth of one.
-A model is never waited for. Without this a turn of one single answer would get no memories at all."""
+GRACE = 1.0
+"""Seconds from the start of a turn in which the selector by words may finish: with a few hundred files it
+takes a twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one
+single answer would get no memories at all."""
 
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
 
@@ -116,6 +120,7 @@ class Recall:
         on: bool = True,
     ) -> None:
         self._directory = directory
+        self._shelf = Shelf(directory)
         self._tasks = tasks
         self._model = model
         self._now = now
@@ -125,6 +130,22 @@ class Recall:
         self._conversation: Conversation | None = None
         self._began = 0.0
         self.last: Recalled | None = None
+
+    def warm(self) -> None:
+        """Begin to read the memories in the background, for the turns to come; a model chooses without."""
+        if self._on and self._by_words:
+            self._tasks.start_soon(self._warm, name="recall")
+
+    async def _warm(self) -> None:
+        try:
+            read = partial(self._shelf.warm, now=self._now())
+            await to_thread.run_sync(read, abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - recall never breaks the session (R5)
+            self._events.emit(FAILED, where="recall", error=type(error).__name__)
+
+    @property
+    def _by_words(self) -> bool:
+        return self._model is None or self._model.is_local
 
     async def on_turn_start(self, conversation: Conversation, message: Message) -> None:
         """Begin to choose for this message, if there is a reason to (R1, R2)."""
@@ -140,6 +161,7 @@ class Recall:
             return await select(
                 self._directory,
                 message.text,
+                shelf=self._shelf,
                 known=known,
                 recent_tools=tools,
                 model=self._model,
@@ -154,8 +176,7 @@ class Recall:
         """The memories that are ready to go into the conversation, as attachments; mostly none (R1)."""
         if self._prefetch is None or self._conversation is None:
             return []
-        by_words = self._model is None or self._model.is_local
-        left = self._began + GRACE - monotonic() if by_words else 0.0
+        left = self._began + GRACE - monotonic() if self._by_words else 0.0
         if (selection := await self._prefetch.take(within=left)) is None:
             return []
         surfaced = surface(

@@ -24,8 +24,8 @@ from memdir.memory import manifest
 from memdir.memory.scan import Header, scan
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Prefix, Request, Text, Usage
-from memdir.recall.candidates import load
 from memdir.recall.local import Verdict, judge
+from memdir.recall.shelf import Shelf
 
 Result = TypeVar("Result")
 
@@ -54,17 +54,13 @@ class Selection:
     how: Literal["model", "local", "none"] = "none"
     error: str | None = None
 
-    @property
-    def reasons(self) -> Mapping[str, str]:
-        """Why each file was chosen or left out."""
-        return {verdict.file: verdict.why for verdict in self.verdicts}
-
 
 async def select(
     directory: Path,
     query: str,
     *,
     headers: Sequence[Header] | None = None,
+    shelf: Shelf | None = None,
     known: Collection[str] = (),
     recent_tools: Collection[str] = (),
     model: ModelClient | None = None,
@@ -75,7 +71,8 @@ async def select(
     """Choose at most `limit` memories for the prompt. Never raises for what files or a model do.
 
     `headers`: the candidates; without them the directory is scanned. `known`: files that this conversation
-    has seen already; they are taken out first, so that the choice is among fresh ones (R4).
+    has seen already; they are taken out first, so that the choice is among fresh ones (R4). `shelf`: what the
+    session has read of the directory before.
     """
     try:
         if headers is None:
@@ -86,8 +83,8 @@ async def select(
             return Selection()
         if model is not None and not model.is_local:
             return await _by_model(model, query, candidates, recent_tools, limit)
-        memories = await _beside(partial(load, directory, headers, now=now))
-        return _by_words(judge(query, memories, known=known, recent_tools=recent_tools, limit=limit))
+        judged = partial(_judge, query, shelf or Shelf(directory), headers, now=now)
+        return await _beside(partial(judged, known=known, recent_tools=recent_tools, limit=limit))
     except Exception as error:  # noqa: BLE001 - recall never breaks the person's turn (R5)
         if events is not None:
             events.emit(FAILED, where="recall", error=type(error).__name__)
@@ -99,7 +96,19 @@ async def _beside(work: Callable[[], Result]) -> Result:
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-def _by_words(verdicts: Sequence[Verdict]) -> Selection:
+def _judge(
+    query: str,
+    shelf: Shelf,
+    headers: Sequence[Header],
+    *,
+    now: datetime,
+    known: Collection[str],
+    recent_tools: Collection[str],
+    limit: int,
+) -> Selection:
+    """The selection by words."""
+    memories, corpus = shelf.read(headers, now=now)
+    verdicts = judge(query, memories, known=known, recent_tools=recent_tools, limit=limit, corpus=corpus)
     files = tuple(verdict.file for verdict in verdicts if verdict.chosen)
     return Selection(files=files, verdicts=tuple(verdicts), how="local")
 

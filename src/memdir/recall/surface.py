@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from memdir import fs
 from memdir.agent import attachments
 from memdir.agent.file_state import FileState
-from memdir.errors import MemdirError
+from memdir.memory import encoding
+from memdir.memory.scan import moment
 from memdir.model.messages import Message
 
 BODY_LINES, BODY_BYTES = 200, 4_096
@@ -59,36 +60,61 @@ def surface(
     Left out: what the conversation knows by now (R4), what would pass a budget (R7), what can't be read any
     more. `messages` is the conversation as it stands: only attachments that are still in it count.
     """
-    known = known_files(directory, files, messages)
+    known = {directory.resolve() / file for file in known_files(directory, files, messages)}
     session = surfaced_bytes(messages)
     turn = 0
     made: dict[str, Message] = {}
     dropped: dict[str, str] = {}
     for file in dict.fromkeys(chosen):
-        if file in known:
-            dropped[file] = "in the conversation already"
-            continue
         try:
-            path = fs.contain(directory, file)
-            status, data = path.stat(), fs.read_file(path)
-        except (OSError, MemdirError):
+            found = _look(directory, file, now)
+        except Exception:  # noqa: BLE001 - whatever is odd about one file, the others are still there
             dropped[file] = "can't be read any more"
             continue
-        body = cut(data)
-        if turn + body.shown > TURN_BYTES or session + body.shown > SESSION_BYTES:
+        if found.path in known:
+            dropped[file] = "in the conversation already"
+            continue
+        shown = found.body.shown
+        if turn + shown > TURN_BYTES or session + shown > SESSION_BYTES:
             dropped[file] = "over the budget"
             continue
-        turn, session = turn + body.shown, session + body.shown
-        files.saw(path, data=data, mtime_ns=status.st_mtime_ns, partial=body.partial, how="surfaced")
-        made[file] = attachments.relevant_memory(
-            path,
-            body.text,
-            size=body.size,
-            cut=body.partial,
-            modified=datetime.fromtimestamp(status.st_mtime, UTC),
-            now=now,
+        turn, session = turn + shown, session + shown
+        known.add(found.path)
+        files.saw(
+            found.path,
+            data=found.data,
+            mtime_ns=found.mtime_ns,
+            partial=found.body.partial,
+            how="surfaced",
         )
+        made[file] = found.message
     return Surfaced(messages=tuple(made.values()), shown=tuple(made), dropped=dropped)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A chosen memory as it is on the disk now, and what would be said of it. `path` is the real one."""
+
+    path: Path
+    data: bytes
+    mtime_ns: int
+    body: Body
+    message: Message
+
+
+def _look(directory: Path, file: str, now: datetime) -> _Found:
+    path = fs.contain(directory, file)
+    status, data = path.stat(), fs.read_file(path)
+    body = cut(data)
+    message = attachments.relevant_memory(
+        path,
+        body.text,
+        size=body.size,
+        cut=body.partial,
+        modified=moment(status.st_mtime_ns),
+        now=now,
+    )
+    return _Found(path=path, data=data, mtime_ns=status.st_mtime_ns, body=body, message=message)
 
 
 def cut(data: bytes) -> Body:
@@ -97,7 +123,7 @@ def cut(data: bytes) -> Body:
 
     The tag that will stand around it is made harmless first, so that the limit holds for what is sent.
     """
-    text = data.decode("utf-8-sig", errors="replace")
+    text = encoding.readable(data)
     text = re.sub(r"<(?=\s*/?\s*memory\b)", "&lt;", text, flags=re.IGNORECASE).strip("\r\n")
     start = "".join(text.splitlines(keepends=True)[:BODY_LINES])
     if len(start.encode()) > BODY_BYTES:

@@ -8,9 +8,10 @@ switch.py    whether memory is on here
 MEMDIR_FEATURES_EXTRACT_EVERY_TURNS=2                          the same, in the environment
 """
 
+from memdir.paths import is_remote
 from memdir.settings.keys import ExtractSettings, Features, RecallSettings, Settings, schema
 from memdir.settings.load import Loaded, Source, load
-from memdir.settings.switch import Switch, is_remote, memory_switch
+from memdir.settings.switch import Switch, memory_switch
 
 __all__ = [
     "ExtractSettings",

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +18,11 @@ import msgspec
 
 from memdir.errors import SettingsError, UnsafePath
 from memdir.fs import read_file
-from memdir.paths import canonical_root, state_directory
+from memdir.paths import WORDS, canonical_root, doubt, state_directory
 from memdir.settings.keys import Leaf, Settings, allowed, leaves, sections, variable
-from memdir.settings.switch import WORDS
 
 _MAX_FILE = 1024 * 1024  # bytes
+_DEEPEST = 16  # objects and lists in each other
 _TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
 _NEXT = "so the next source counts"
 
@@ -78,7 +76,7 @@ def load(
         _from_file("project", ours / "settings.json"),
         _from_file("user", state_directory(environment) / "settings.json"),
     ]
-    layers = [_trusted(layer, root, environment, warnings) for layer in layers if layer.values]
+    layers = [_trusted(layer, root, warnings) for layer in layers if layer.values]
     for layer in layers:
         warnings += _unknown(layer)
     return Loaded(
@@ -136,16 +134,36 @@ def _from_file(name: SourceName, path: Path) -> _Layer:
         raise _unreadable(path, str(error)) from error
     if len(data) > _MAX_FILE:
         raise _unreadable(path, f"it is over {_MAX_FILE:,} bytes")
+    values = _parsed(data, path)
+    values.pop("$schema", None)
+    return _Layer(name=name, path=path, values=_flat(values))
+
+
+def _parsed(data: bytes, path: Path) -> dict[str, Any]:
     try:
         values = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise _unreadable(path, f"line {error.lineno}, column {error.colno}: {error.msg}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise _unreadable(path, "it is not UTF-8, or nested without end") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, "it is not UTF-8") from error
+    except RecursionError as error:
+        raise _unreadable(path, "it is nested without end") from error
+    except ValueError as error:
+        raise _unreadable(path, "a number in it is too long") from error
     if not isinstance(values, dict):
         raise _unreadable(path, "it holds no JSON object, {…}")
-    values.pop("$schema", None)
-    return _Layer(name=name, path=path, values=_flat(values))
+    if _is_deeper(values, _DEEPEST):
+        raise _unreadable(path, f"it is nested more than {_DEEPEST} deep")
+    try:
+        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        raise _unreadable(path, "it holds half a character (\\ud800 and the like), or no number") from error
+    return values
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(inner) and (levels == 0 or any(_is_deeper(each, levels - 1) for each in inner))
 
 
 def _unreadable(path: Path, why: str) -> SettingsError:
@@ -158,46 +176,21 @@ def _unreadable(path: Path, why: str) -> SettingsError:
 # -- trust (S2, P6) -------------------------------------------------------------------------------------
 
 
-def _trusted(layer: _Layer, root: Path, environment: Mapping[str, str], warnings: list[str]) -> _Layer:
+def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     """The layer without what its source has no right to say."""
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
     if layer.name not in ("project", "local") or not moved:
         return layer
-    if layer.name == "local" and layer.path and _is_private(layer.path, root, environment):
-        return layer
+    why = ""
+    if layer.name == "local" and layer.path:
+        reason = doubt(layer.path, root=root)
+        if reason is None:
+            return layer
+        why = f", and this file may have come with it ({reason})"
     cure = "put it into your own settings.json"
-    if layer.name == "local":
-        cure += f", or let git ignore {layer.path}"
-    warnings += [f"{layer.where(key)}: a project may not set this; {cure}" for key in moved]
+    warnings += [f"{layer.where(key)}: a project may not set this{why}; {cure}" for key in moved]
     kept = {key: value for key, value in layer.values.items() if key not in moved}
     return _Layer(name=layer.name, path=layer.path, values=kept)
-
-
-def _is_private(file: Path, root: Path, environment: Mapping[str, str]) -> bool:
-    """Whether git does not track the file: it did not come with the repository.
-
-    A link on the way, or a `.memdir` that is a repository of its own, would hide from git what it tracks.
-    Nothing that the repository's own configuration names is run.
-    """
-    if os.path.realpath(file) != str(file) or canonical_root(file.parent) != root:
-        return False
-    scrubbed = {name: environment[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in environment}
-    scrubbed |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    quiet = ["-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"]
-    wanted = f":(icase){file.relative_to(root).as_posix()}"
-    try:
-        answer = subprocess.run(
-            ["git", *quiet, "ls-files", "--error-unmatch", "--", wanted],
-            cwd=root,
-            env=scrubbed,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 1  # 0: tracked; 128: not in git, or not to be judged
 
 
 # -- merging (S1) ---------------------------------------------------------------------------------------

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memdir.paths import is_remote, remote_base, said
 from memdir.settings.keys import Settings
-
-WORDS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
-"""What people write for a switch, in any case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,10 @@ class Switch:
 
 
 def memory_switch(settings: Settings, environment: Mapping[str, str], *, layout: str) -> Switch:
-    """Whether auto, team and agent memory are on, by the first of these that decides (S3). Pure."""
+    """Whether auto, team and agent memory are on, by the first of these that decides (S3).
+
+    Pure but in remote mode: a memory directory that is refused there is none, and for that the disk is seen.
+    """
     foreign = layout == "claude"
     disable = ["MEMDIR_DISABLE", *(["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] if foreign else [])]
     simple = ["MEMDIR_SIMPLE", *(["CLAUDE_CODE_SIMPLE"] if foreign else [])]
@@ -30,19 +31,14 @@ def memory_switch(settings: Settings, environment: Mapping[str, str], *, layout:
         return Switch(on=True, reason=f"{name} is {environment[name]}")
     if name := _first(environment, simple, True):
         return Switch(on=False, reason=f"{name} is {environment[name]}")
-    if is_remote(environment) and not environment.get("MEMDIR_REMOTE_MEMORY_DIR"):
-        return Switch(on=False, reason="remote mode without MEMDIR_REMOTE_MEMORY_DIR")
+    if is_remote(environment) and not remote_base(environment):
+        what = "a safe " if environment.get("MEMDIR_REMOTE_MEMORY_DIR") else ""
+        return Switch(on=False, reason=f"remote mode without {what}MEMDIR_REMOTE_MEMORY_DIR")
     if not settings.auto_memory_enabled:
         return Switch(on=False, reason="autoMemoryEnabled is false")
     return Switch(on=True, reason="nothing switched it off")
 
 
-def is_remote(environment: Mapping[str, str]) -> bool:
-    """Whether this is remote mode (`MEMDIR_REMOTE`; P1, E1)."""
-    return _first(environment, ["MEMDIR_REMOTE"], True) is not None
-
-
 def _first(environment: Mapping[str, str], names: Sequence[str], wanted: bool) -> str | None:
     """The first of the variables that says what is wanted, in any of its words."""
-    said = (name for name in names if WORDS.get(environment.get(name, "").strip().lower()) is wanted)
-    return next(said, None)
+    return next((name for name in names if said(environment, name) is wanted), None)

@@ -35,8 +35,9 @@ class ToolContext:
     """Where a tool runs and what it may lean on; one for each conversation.
 
     `origin` is stamped into memories that are written (E11). `wrote` and `deleted` collect what tool calls
-    did to the memory directory, in order. `environment` is handed on to processes, without its secrets.
+    did to the memory directory, in order. `environment` goes to processes, as `process.handed_on` has it.
     `memory_only`: nothing outside memory is written, also if a path leads elsewhere than when it was allowed.
+    `host`: the table of the conversation that a fork works for; what the fork writes is no news there (E8).
     """
 
     cwd: Path
@@ -46,6 +47,7 @@ class ToolContext:
     origin: Origin | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     memory_only: bool = False
+    host: FileState | None = None
     wrote: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
 
@@ -129,6 +131,10 @@ def place(given: str, cwd: Path) -> Path:
     """
     if not given or "\0" in given:
         raise ToolError("the path is empty or holds a NUL byte; give an absolute path")
+    try:
+        os.fsencode(given)
+    except UnicodeEncodeError as error:
+        raise ToolError("the path holds a character that no file name has; give an absolute path") from error
     path = Path.home() / given[2:] if given.startswith("~/") else cwd / given
     return Path(os.path.normpath(path)) if ".." not in path.parts else Path(os.path.realpath(path))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memdir.agent.tools import search
+from memdir.agent.tools import credentials, search
 from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, schema
 from memdir.agent.tools.process import Ended, run
 from memdir.errors import ToolError
@@ -77,10 +77,15 @@ async def grep(given: Input, context: ToolContext) -> str:
         raise ToolError(f"{path} is the whole machine; choose a folder in it")
     ripgrep = shutil.which("rg", path=context.environment.get("PATH"))
     hits = await (_with_ripgrep(ripgrep, given, path, context) if ripgrep else _alone(given, path, context))
-    lines = list(_words(hits, given))
+    lines = list(_words([hit for hit in hits if not _passed_by(hit.path, path)], given))
     if not lines:
         return f"No match below {path}"
     return _within_limits(lines, given.get("head_limit"))
+
+
+def _passed_by(found: str, asked: Path) -> bool:
+    """Whether a file is left out for its credentials, unless the search was allowed to look at these."""
+    return credentials.holds_secrets(found) and not credentials.leads_to_secrets(asked)
 
 
 def _around(given: Input) -> tuple[int, int]:
@@ -113,12 +118,19 @@ async def _with_ripgrep(program: str, given: Input, path: Path, context: ToolCon
     command += ["--ignore-case"] if given.get("-i") else []
     command += ["--max-count=1"] if _first_only(given) else []
     command += [f"--glob={given['glob']}"] if given.get("glob") else []
-    unwanted = [*search.SKIPPED, *search.SECRET_FOLDERS, *search.SECRET_FILES] if path.is_dir() else []
-    command += [f"--iglob=!**/{name}" for name in sorted(unwanted)]
+    command += [f"--iglob=!**/{name}" for name in _unwanted(path)]
     ended = await _run([*command, "-e", given["pattern"], "--", str(path)], context)
     if ended.code not in (0, 1) and not ended.output:
         raise ToolError(f"Grep: {ended.errors.decode('utf-8', errors='replace').strip()[:500]}")
     return list(_from_ripgrep(ended.output, gaps=bool(before or after)))
+
+
+def _unwanted(path: Path) -> list[str]:
+    """Names that ripgrep need not walk into. A file named outright is searched as it is."""
+    if not path.is_dir():
+        return []
+    hidden = () if credentials.leads_to_secrets(path) else credentials.ANYWHERE.split()
+    return sorted([*search.SKIPPED, *hidden])
 
 
 def _from_ripgrep(output: bytes, *, gaps: bool) -> Iterator[Hit]:
@@ -163,6 +175,7 @@ async def _alone(given: Input, path: Path, context: ToolContext) -> list[Hit]:
         "path": str(path),
         "pattern": given["pattern"],
         "glob": given.get("glob"),
+        "unwanted": None if credentials.leads_to_secrets(path) else credentials.PATTERN,
         "ignore_case": given.get("-i", False),
         "before": before,
         "after": after,

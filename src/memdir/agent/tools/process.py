@@ -14,14 +14,20 @@ from subprocess import DEVNULL, PIPE, STDOUT
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from memdir import secrets
+
 KEEP_BYTES = 4 * 1024 * 1024
 """How much of the beginning, and as much of the end, of an output is kept."""
 
 _DRAIN_SECONDS = 2.0
-_SECRET = re.compile(
-    r"(^|_)(API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$",
+_SECRET_NAME = re.compile(
+    r"(?<![a-z])(key|token|secret|pass|pwd|pat|cred|credential|auth|dsn|jwt|cookie)s?(?![a-z])"
+    r"|apikey|tokens?$|passw(or)?d|passphrase|secret|credential",
     re.IGNORECASE,
 )
+_URL_WITH_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+_HARMLESS = frozenset({"PATH", "PWD", "SSH_AUTH_SOCK"})
+"""Kept whatever they look like. The socket of an SSH agent gives away no key, and git needs it."""
 _UNWANTED = frozenset({"BASH_ENV", "ENV", "RIPGREP_CONFIG_PATH", "PROMPT_COMMAND"})
 
 
@@ -38,10 +44,19 @@ class Ended:
     whole: bool
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a process of the model's: no keys or tokens, no start-up files, no prompts."""
-    kept = {k: v for k, v in environment.items() if not _SECRET.search(k) and k not in _UNWANTED}
+def handed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a process of the model's: no start-up files, no prompts, and nothing that by its
+    name or its value may be a key, a token or a password.
+    """
+    kept = {k: v for k, v in environment.items() if k not in _UNWANTED and not _may_be_secret(k, v)}
     return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    if name in _HARMLESS:
+        return False
+    named = _SECRET_NAME.search(name) is not None
+    return named or _URL_WITH_PASSWORD.search(value) is not None or bool(secrets.scan(f"{name}={value}"))
 
 
 async def run(
@@ -65,7 +80,7 @@ async def run(
             stdout=PIPE,
             stderr=STDOUT if join else PIPE,
             cwd=cwd,
-            env=without_secrets(environment),
+            env=handed_on(environment),
             start_new_session=True,
         )
     output, errors = Tail(), Tail()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 from memdir import fs
@@ -21,6 +20,7 @@ from memdir.agent.tools.base import (
 from memdir.agent.tools.text import decode, lines_of
 from memdir.errors import ToolError
 from memdir.memory import entrypoint, manifest
+from memdir.memory.scan import moment
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
 
@@ -113,8 +113,7 @@ def _age(path: Path, mtime_ns: int, context: ToolContext) -> str:
     """How old a memory is, when it is old enough to be doubted (M5)."""
     if path.name == entrypoint.NAME or not in_memory(path, context):
         return ""
-    modified = datetime.fromtimestamp(mtime_ns / 1e9, UTC)
-    note = manifest.staleness_note(manifest.age_in_days(modified, context.now()))
+    note = manifest.staleness_note(manifest.age_in_days(moment(mtime_ns), context.now()))
     return f"\n\n[{note}]" if note else ""
 
 

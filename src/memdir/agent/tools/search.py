@@ -22,31 +22,11 @@ SKIPPED = frozenset(
 )
 """Folders that a search never walks into: version control, installed packages, caches."""
 
-SECRET_FOLDERS = frozenset(
-    {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", "gcloud", ".password-store", "keyrings"}
-)
-SECRET_FILES = (
-    ".env", ".env.*", ".envrc", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
-    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.p12", "*.pfx", "*.keystore", ".htpasswd",
-    ".credentials.json",
-)  # fmt: skip
-"""Names of places where credentials are kept. A search passes them by; permissions ask this list too."""
-
 LONGEST_LINE = 2000
 MOST_FILES = 200_000
 MOST_BYTES = 10 * 1024 * 1024
 MOST_MATCHES = 20_000
 TOO_MANY = "more matches than can be shown; use a narrower pattern, glob or folder"
-
-
-def holds_secrets(parts: tuple[str, ...]) -> bool:
-    """Whether a path (its parts) leads to a credential place: a folder on the way, or the file's name."""
-    folded = [part.casefold() for part in parts]
-    if not folded:
-        return False
-    return any(part in SECRET_FOLDERS for part in folded) or any(
-        fnmatch.fnmatchcase(folded[-1], pattern) for pattern in SECRET_FILES
-    )
 
 
 def walk(root: str) -> Iterator[tuple[str, int]]:
@@ -117,7 +97,10 @@ def _fits(names: list[str], way: list[Callable[[str], object] | None]) -> bool:
 
 
 def search(request: dict[str, Any]) -> dict[str, Any]:
-    """Search as asked: `{"path", "pattern", "glob", "ignore_case", "before", "after", "first_only"}`.
+    """Search as asked.
+
+    The request is `{"path", "pattern", "glob", "unwanted", "ignore_case", "before", "after", "first_only"}`;
+    `unwanted` is null or a regular expression: files whose case-folded path it is found in are passed by.
 
     Answers `{"files": [[path, mtime_ns, lines], …]}`, where lines are `[number, text, is_match]`, with null
     between pieces that do not touch; or `{"error": text}`.
@@ -127,7 +110,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     except (re.error, RecursionError, OverflowError) as error:
         return {"error": f"the pattern is not a regular expression: {error}"}
     files, matches = [], 0
-    for path, mtime_ns in _candidates(request["path"], request["glob"]):
+    for path, mtime_ns in _candidates(request["path"], request["glob"], request["unwanted"]):
         lines = _lines(path)
         hits = [at for at, line in enumerate(lines) if regex.search(line[:LONGEST_LINE])]
         hits = hits[:1] if request["first_only"] else hits
@@ -140,17 +123,18 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     return {"files": files}
 
 
-def _candidates(path: str, glob: str | None) -> Iterator[tuple[str, int]]:
+def _candidates(path: str, glob: str | None, unwanted: str | None) -> Iterator[tuple[str, int]]:
     """Path and mtime of each file to look into. A file named outright is taken as it is."""
     if Path(path).is_file():
         yield path, Path(path).stat().st_mtime_ns
         return
     fits = matcher(glob.removeprefix("!")) if glob else None
-    unwanted = bool(glob and glob.startswith("!"))
+    others = bool(glob and glob.startswith("!"))
+    hidden = re.compile(unwanted).search if unwanted else None
     for found, mtime_ns in walk(path):
         inner = os.path.relpath(found, path).replace(os.sep, "/")
-        passed_by = Path(found).is_symlink() or holds_secrets(tuple(inner.split("/")))
-        if not passed_by and (fits is None or fits(inner) != unwanted):
+        passed_by = hidden and hidden(found.replace(os.sep, "/").casefold())
+        if not passed_by and not Path(found).is_symlink() and (fits is None or fits(inner) != others):
             yield found, mtime_ns
 
 

@@ -7,6 +7,7 @@ it is replaced. The table then holds the bytes as they stand on disk.
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from memdir import fs
@@ -100,23 +101,36 @@ def save(path: Path, data: bytes, context: ToolContext, *, old: bytes | None) ->
         else:
             _write_ordinary(path, data, expected)
         context.files.saw(path, data=data, mtime_ns=path.stat().st_mtime_ns, partial=False, how="written")
+        if context.host:
+            context.host.overtaken(path, fs.digest(data))
     if warning:
         raise WroteButOver(f"{path} is written, but: {warning}")
 
 
 def _write_ordinary(path: Path, data: bytes, expected: str | None) -> None:
-    """A file outside memory. A new one is as private as the folder it stands in."""
+    """A file outside memory. A new one is as private as the folder it stands in and the umask make it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fs.replace_if(path, data, expected=expected)
     if expected is None:
-        path.chmod(path.parent.stat().st_mode & 0o666)
+        path.chmod(path.parent.stat().st_mode & 0o666 & ~_umask())
+
+
+_ASKING = threading.Lock()
+
+
+def _umask() -> int:
+    """The process's umask. It can only be asked for by setting it, so one thread at a time."""
+    with _ASKING:
+        mask = os.umask(0o077)
+        os.umask(mask)
+    return mask
 
 
 def _delete(path: Path, old: bytes | None, context: ToolContext) -> str:
     if old is None or context.memory is None:
         raise ToolError(f"there is no memory {path} to delete; a new memory needs content")
     with told_to_the_model(path):
-        gone = context.memory.delete(Path(os.path.realpath(path)), now=context.now())
+        gone = context.memory.delete(Path(os.path.realpath(path)), now=context.now(), expected=fs.digest(old))
     context.deleted.append(gone.file)
     context.files.forget(path)
     return f"Deleted the memory {path} and its line in {entrypoint.NAME}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-@click.command()
+@click.command(short_help="Two conversations become memories, a third one remembers.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Do it in this new folder, and leave it there.")
 def demo(keep: Path | None) -> None:
     """Show memdir at work: two recorded conversations become memories, a third one remembers."""

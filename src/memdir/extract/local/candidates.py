@@ -21,6 +21,10 @@ from memdir.memory.words import words
 
 LEAST_WORDS = 2
 """With fewer words a passage says nothing that is understood later."""
+INTRODUCTION = -1.0
+"""And so much a statement about which the assistant asked, to be told with the answer."""
+COMPANION = -2.0
+"""So much a sentence beside a seed must be worth to come along."""
 NEIGHBOURS = 3
 """How many plain statements on either side of a seed come along."""
 
@@ -81,17 +85,26 @@ def candidates(sentences: Sequence[Sentence], *, announced: bool = False) -> lis
 
     `announced`: the turn before ended in "remember something for me".
     """
-    spoken = _carried(without_secrets(sentences))
-    if announced and spoken:
-        spoken[0] = replace(spoken[0], cues=spoken[0].cues | {Cue.REMEMBER})
-    turn_cues = [sentence.cues for sentence in spoken]
+    heard = spoken(sentences, announced=announced)
+    told = [sentence for sentence, _ in heard]
     judged = [
-        (sentence, judge(sentence.cues, union(turn_cues[:at] + turn_cues[at + 1 :])))
-        for at, sentence in enumerate(spoken)
-        if not _heads_a_list(spoken, at)
+        (sentence, judge(sentence.cues, around))
+        for at, (sentence, around) in enumerate(heard)
+        if not _heads_a_list(told, at)
     ]
     blocks = [list(block) for _, block in groupby(judged, key=lambda pair: pair[0].block)]
     return [candidate for block in blocks for candidate in _of_block(block)]
+
+
+def spoken(
+    sentences: Sequence[Sentence], *, announced: bool = False
+) -> list[tuple[Sentence, frozenset[Cue]]]:
+    """The sentences of one turn as they are judged, each with the cues around it."""
+    told = _carried(without_secrets(sentences))
+    if announced and told:
+        told[0] = replace(told[0], cues=told[0].cues | {Cue.REMEMBER})
+    cues = [sentence.cues for sentence in told]
+    return [(sentence, union(cues[:at] + cues[at + 1 :])) for at, sentence in enumerate(told)]
 
 
 def _heads_a_list(sentences: Sequence[Sentence], at: int) -> bool:
@@ -150,9 +163,22 @@ def announces(sentences: Sequence[Sentence]) -> bool:
 
 def continued(candidate: Candidate, answer: Sequence[Sentence]) -> Candidate:
     """The candidate with what the person answered when the assistant asked about it."""
-    first = [sentence for sentence in answer if sentence.block == answer[0].block]
-    added = tuple(s for s in first if Cue.STATEMENT in s.cues and not s.cues & _LEFT_OUT)
-    return replace(candidate, sentences=(*candidate.sentences, *added))
+    added = tuple(s for s in _with_verdicts(answer) if s[0].block == answer[0].block and _comes_along(s))
+    return replace(candidate, sentences=(*candidate.sentences, *(sentence for sentence, _ in added)))
+
+
+def introduced(candidate: Candidate, before: Sequence[Sentence]) -> Candidate:
+    """The candidate with what the person had said before the assistant asked about it."""
+    worthy = [(s, v) for s, v in _with_verdicts(before) if v.worth >= INTRODUCTION and not s.cues & _LEFT_OUT]
+    if not worthy:
+        return candidate
+    best, _ = max(worthy, key=lambda one: one[1].worth)
+    seeds = tuple(at + 1 for at in candidate.seeds)
+    return replace(candidate, sentences=(best, *candidate.sentences), seeds=(0, *seeds))
+
+
+def _with_verdicts(sentences: Sequence[Sentence]) -> list[tuple[Sentence, Verdict]]:
+    return [(sentence, judge(sentence.cues, around)) for sentence, around in spoken(sentences)]
 
 
 def joined(earlier: Candidate, later: Candidate) -> Candidate:
@@ -177,7 +203,7 @@ def part(candidate: Candidate, places: Sequence[int]) -> Candidate:
 
 _Judged = tuple[Sentence, Verdict]
 _LEFT_OUT = frozenset(
-    {Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.TASK, Cue.FORGET}
+    {Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.FORGET}
 )
 
 
@@ -204,7 +230,7 @@ def _points_at(judged: _Judged, before: _Judged) -> bool:
     """ "Look there first": a weaker sentence about the place just named."""
     sentence, verdict = judged
     return (
-        Cue.POINTS in sentence.cues and Cue.REMEMBER not in sentence.cues and verdict.score <= before[1].score
+        Cue.POINTS in sentence.cues and Cue.REMEMBER not in sentence.cues and verdict.worth <= before[1].worth
     )
 
 
@@ -218,8 +244,8 @@ def _nearest(at: int, kinds: Mapping[int, str]) -> int | None:
 
 
 def _comes_along(judged: _Judged) -> bool:
-    sentence, _ = judged
-    if sentence.cues & _LEFT_OUT:
+    sentence, verdict = judged
+    if sentence.cues & _LEFT_OUT or verdict.worth < COMPANION:
         return False
     if Cue.APPROVAL in sentence.cues and Cue.STATEMENT not in sentence.cues:
         return False  # "good catch"
@@ -229,10 +255,10 @@ def _comes_along(judged: _Judged) -> bool:
 def _candidate(judged: Sequence[_Judged]) -> Candidate:
     kind = _kind(judged)
     kept = [one for one in judged if kind in ("user", "feedback") or not _is_aside(one)]
-    best = max((verdict for _, verdict in kept), key=lambda verdict: verdict.score)
+    best = max((verdict for _, verdict in kept), key=lambda verdict: verdict.worth)
     return Candidate(
         kind=kind,
-        score=best.score,
+        score=best.worth,
         sentences=tuple(sentence for sentence, _ in kept),
         seeds=tuple(at for at, (_, verdict) in enumerate(kept) if verdict.enough),
         wished=any(Cue.REMEMBER in sentence.cues for sentence, _ in kept),
@@ -245,8 +271,8 @@ def _kind(judged: Sequence[_Judged]) -> Kind:
     telling = [verdict for sentence, verdict in judged if Cue.BACK not in sentence.cues]
     totals: dict[Kind, float] = {}
     for verdict in telling or [verdict for _, verdict in judged]:
-        for kind, points in verdict.points.items():
-            totals[kind] = totals.get(kind, 0.0) + max(points, 0.0)
+        for kind, share in verdict.kinds.items():
+            totals[kind] = totals.get(kind, 0.0) + share * verdict.share
     return best_kind(totals)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from memdir.extract.local.candidates import Candidate
 from memdir.extract.local.cues import Cue, found, tables_for
@@ -16,6 +17,7 @@ from memdir.extract.local.shapes import size
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind
 from memdir.memory.word_lists import STOP_WORDS
+from memdir.memory.words import words
 
 LONGEST_TITLE = 60
 LONGEST_DESCRIPTION = 150
@@ -23,7 +25,7 @@ LONGEST_DESCRIPTION = 150
 _HAN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;:)]\s|\s\(|[，；：（。]|\s[-–—]+\s|\.\s")
 _LOOSE_WORDS = (
-    "so ok okay btw also please pls yeah anyway oh hm hmm ah well and but "
+    "so ok okay yup yep aha fyi btw also please pls yeah anyway oh hm hmm ah well and but "
     "bitte übrigens ach pues y 另外 对了 哦"
 )
 _LOOSE = frozenset(_LOOSE_WORDS.split())
@@ -35,13 +37,86 @@ _WORDS = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 
 
 def title(candidate: Candidate) -> str:
-    """A few words that name the thing: the first clause of the sentence that counted."""
-    return _cut(_after_announcement(tidy(candidate.seed.text)), LONGEST_TITLE)
+    """A few words that name the thing: the clause that does so best, in the sentence that counted."""
+    tables = tables_for(candidate.seed.text)
+
+    def telling(clause: str) -> tuple[bool, bool, int]:
+        speaks = bool(found(clause, tables) & _SPEAKS[candidate.kind])
+        return not _POINTING.match(clause), speaks, min(len(set(words(clause))), MOST_TELLING)
+
+    return _cut(max(_clauses(candidate.seed.text), key=telling), LONGEST_TITLE)
 
 
 def description(candidate: Candidate) -> str:
-    """One line that helps to choose the file."""
-    return _cut(_after_announcement(tidy(candidate.seed.text)), LONGEST_DESCRIPTION)
+    """One line that adds to the title: the reason, the when, or what else was said."""
+    name = title(candidate).rstrip("…")
+    rest = [*_after(name, candidate.seed), *_others(candidate)]
+    text = _gap(name).join(_ended(tidy(piece)) for piece in rest if len(words(piece)) > 1)
+    return _cut(text, LONGEST_DESCRIPTION) if text else _sort_of(candidate)
+
+
+def _clauses(text: str) -> list[str]:
+    """The clauses of a sentence without addresses; the sentence itself if it has no other words."""
+    plain = " ".join(_ADDRESS.sub(" ", tidy(text)).split())
+    clauses = [tidy(clause.strip(_LOOSE_ENDS)) for clause in _CLAUSE_END.split(plain)]
+    return [clause for clause in clauses if words(clause)] or [_ADDRESS_MARK.sub("", tidy(text))]
+
+
+def _after(name: str, seed: Sentence) -> list[str]:
+    """What the sentence says beside its title."""
+    text = _after_announcement(tidy(seed.text))
+    before, found, after = text.partition(name)
+    if not found:
+        return [text]
+    return [piece for piece in (after.strip(_LOOSE_ENDS), before.strip(_LOOSE_ENDS)) if piece]
+
+
+def _others(candidate: Candidate) -> list[str]:
+    """The other sentences, reasons first."""
+    others = [sentence for sentence in candidate.sentences if sentence is not candidate.seed]
+    ordered = sorted(others, key=lambda sentence: Cue.REASON not in sentence.cues)
+    return [tidy(sentence.text) for sentence in ordered]
+
+
+def _sort_of(candidate: Candidate) -> str:
+    if candidate.about:
+        return f"{', '.join(candidate.about)}"
+    return (_SORTS_CHINESE if _HAN.search(candidate.text) else _SORTS)[candidate.kind]
+
+
+def _gap(text: str) -> str:
+    return "" if _HAN.search(text) else " "
+
+
+MOST_TELLING = 5
+_SPEAKS: Mapping[Kind, frozenset[Cue]] = {
+    "user": frozenset({Cue.ROLE, Cue.PREFERENCE, Cue.PREFERS}),
+    "feedback": frozenset({Cue.DIRECTIVE, Cue.PROHIBIT, Cue.STANDING}),
+    "project": frozenset({Cue.COMMITMENT, Cue.DECISION, Cue.DECIDED, Cue.INCIDENT}),
+    "reference": frozenset({Cue.OUTSIDE, Cue.PLACE, Cue.OWNER}),
+}
+"""The cues of a clause that names what a memory of the kind is about."""
+_ADDRESS_MARK = re.compile(r"https?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"[(（<]?https?://[^\s，。；、）」>)]+[)）>]?\s*[,，:：]?")
+_POINTING = re.compile(
+    r"(?:it|its|it's|they|they're|that|that's|this|these|those|he|she|there|here|which|who|and|so|but|or)\b"
+    r"|[它这那](?![\w]{0,3}(?:组|边|里))|就|也|都",
+    re.IGNORECASE,
+)
+"""A clause that begins so is about something named elsewhere."""
+_LOOSE_ENDS = " \t,;:.!?-–—，；：。！？"
+_SORTS: Mapping[Kind, str] = {
+    "user": "About the person",
+    "feedback": "How the person wants it",
+    "project": "About the project",
+    "reference": "Where to look",
+}
+_SORTS_CHINESE: Mapping[Kind, str] = {
+    "user": "关于用户",
+    "feedback": "用户的要求",
+    "project": "项目情况",
+    "reference": "去哪里查",
+}
 
 
 def stem(kind: Kind, heading: str) -> str:
@@ -67,11 +142,20 @@ def _said(candidate: Candidate) -> str:
         return _joined(candidate.sentences)
     rules, reasons, scopes = _parts(candidate)
     rule, why, how = _joined(rules), _joined(reasons), _joined(scopes)
-    if not why and len(rules) == 1:
-        rule, why = _split(rules[0].text)
+    if not why:
+        rule, why = _first_split(rules)
     if not why:
         return " ".join(filter(None, [rule, how]))
     return f"{rule}\n\n**Why:** {why}\n\n**How to apply:** {how or _general(candidate.text)}"
+
+
+def _first_split(rules: Sequence[Sentence]) -> tuple[str, str]:
+    """All rules, and the reason that one of them gives within its own sentence."""
+    for at, sentence in enumerate(rules):
+        rule, why = _split(sentence.text)
+        if why:
+            return _joined([*rules[:at], replace(sentence, text=rule), *rules[at + 1 :]]), why
+    return _joined(rules), ""
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -124,11 +208,14 @@ def _without_filler(text: str, fillers: Sequence[re.Pattern[str]]) -> str:
         rest = text[opening.end() :]
         stop = re.match(r"[\s,.:;!?，。：；！？、…–—-]+", rest)
         word = opening.group().lower()
-        needs_stop = bool(_HAN.search(word)) or (" " not in word and word not in _LOOSE)
-        if not stop or (needs_stop and not stop.group().strip()):
+        needs_stop = (len(word) < 3 if _HAN.search(word) else " " not in word) and word not in _LOOSE
+        if not stop and not (_HAN.search(word) and not needs_stop):
             continue
-        if len(rest) - stop.end() >= 3:
-            return rest[stop.end() :]
+        if needs_stop and stop and not stop.group().strip():
+            continue
+        kept = rest[stop.end() :] if stop else rest
+        if len(kept) >= 3:
+            return kept
     return text
 
 
@@ -140,6 +227,7 @@ def _joined(sentences: Sequence[Sentence]) -> str:
 
 
 def _ended(text: str) -> str:
+    text = text.rstrip(" ,;–—-，；、")
     if text.endswith((".", "!", "?", "。", "！", "？", "…", ":", "：", ")", "）", "”")):
         return text
     return text + ("。" if _HAN.search(text[-2:]) else ".")
@@ -174,6 +262,12 @@ def _cut(text: str, limit: int) -> str:
         return text
     ends = [end.start() for end in _CLAUSE_END.finditer(text) if limit // 3 <= end.start() <= limit]
     if ends:
-        return text[: ends[-1]].rstrip()
+        return _closed(text[: ends[-1]].rstrip())
     cut = text[:limit].rsplit(" ", 1)[0] if wide == 1 else text[: limit - 1]
-    return cut.rstrip(" ,;:") + "…"
+    return _closed(cut.rstrip(" ,;:")) + "…"
+
+
+def _closed(text: str) -> str:
+    """Without a bracket that is opened and not closed."""
+    opened = max(text.rfind("("), text.rfind("（"))
+    return text[:opened].rstrip() if opened > max(0, text.rfind(")"), text.rfind("）")) else text

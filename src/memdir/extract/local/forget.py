@@ -7,15 +7,18 @@ decide ("the old CI"), else nothing is deleted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from memdir.extract.local.cues import Cue, found, tables_for
+from memdir.extract.local.cues import Cue, found, tables_for, union
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Delete, Evidence, Known
 from memdir.memory.words import words
 
 CLEAR = 0.5
 """A memory must share at least so much with what the person said; a word that only it has counts 1."""
+LONGEST_BARE = 12
+"""Characters of a clause that orders to forget and has no room to say what."""
 MARGIN = 1.3
 """And more than the next one, by this factor."""
 
@@ -24,8 +27,7 @@ def forgotten(said: Sequence[Sentence], existing: Sequence[Known], *, before: st
     """Deletions the person asks for in one turn. `before`: the assistant's turn before it."""
     deletions: dict[str, Delete] = {}
     for at, sentence in enumerate(said):
-        last = said[at - 1] if at else None
-        if not _asks(sentence, last, before):
+        if not asks(said, at, before=before):
             continue
         near = " ".join(other.said for other in said[max(0, at - 1) : at + 2])
         if target := _target(sentence, near, existing, before):
@@ -35,32 +37,41 @@ def forgotten(said: Sequence[Sentence], existing: Sequence[Known], *, before: st
     return list(deletions.values())
 
 
-def is_wish(sentence: Sentence) -> bool:
-    """Alone, most forget words may be about files; beside a word for memories they are a wish."""
-    return Cue.FORGET in sentence.cues and bool(sentence.cues & {Cue.NOTE, Cue.EXPLICIT})
+def asks(said: Sequence[Sentence], at: int, *, before: str = "") -> bool:
+    """Is this sentence of a turn a wish to forget?
 
-
-def _asks(sentence: Sentence, last: Sentence | None, before: str) -> bool:
-    if Cue.FORGET not in sentence.cues or sentence.cues & {Cue.HYPOTHETICAL, Cue.SARCASM, Cue.LIMITED}:
+    Alone, most forget words may be about files; beside a word for memories they are a wish.
+    """
+    sentence = said[at]
+    if Cue.FORGET not in sentence.cues or sentence.cues & _NOT_MEANT:
         return False
-    if is_wish(sentence):
+    if sentence.cues & {Cue.NOTE, Cue.EXPLICIT}:
         return True
     if not _points_back(sentence):
         return False
-    about_memory = last.cues if last else found(before, tables_for(before)) if before else frozenset()
-    return Cue.NOTE in about_memory
+    earlier = union(other.cues for other in said[:at]) if at else frozenset()
+    return Cue.NOTE in earlier or (bool(before) and Cue.NOTE in found(before, tables_for(before)))
+
+
+_NOT_MEANT = frozenset({Cue.HYPOTHETICAL, Cue.SARCASM, Cue.LIMITED})
 
 
 def _points_back(sentence: Sentence) -> bool:
     """ "Delete it" names nothing itself."""
-    return Cue.POINTS in sentence.cues and len(set(words(sentence.said))) <= 3
+    if Cue.POINTS in sentence.cues and len(set(words(sentence.said))) <= 3:
+        return True
+    clause = _CLAUSE.split(sentence.said, maxsplit=1)[0]
+    return len(clause) <= LONGEST_BARE and Cue.FORGET in found(clause, tables_for(sentence.said))
 
 
 def _target(sentence: Sentence, near: str, existing: Sequence[Known], before: str) -> Known | None:
     for text in (sentence.said, near):
         if target := _clearly(text, existing, sentence.cues):
             return target
-    return _clearly(before, existing, sentence.cues) if before and Cue.POINTS in sentence.cues else None
+    return _clearly(before, existing, sentence.cues) if before and _points_back(sentence) else None
+
+
+_CLAUSE = re.compile(r"[,;:.!?，；：。！？]|\s[-–—]\s")
 
 
 def _clearly(text: str, existing: Sequence[Known], cues: frozenset[Cue]) -> Known | None:

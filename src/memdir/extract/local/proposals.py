@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -13,12 +14,14 @@ from memdir.extract.local.candidates import (
     announces,
     candidates,
     continued,
+    introduced,
     joined,
     part,
 )
 from memdir.extract.local.cues import Cue
-from memdir.extract.local.forget import forgotten, is_wish
+from memdir.extract.local.forget import asks, forgotten
 from memdir.extract.local.merge import merged
+from memdir.extract.local.place import placed
 from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
 from memdir.extract.local.subjects import subjects
@@ -28,8 +31,12 @@ from memdir.memory.words import words
 
 CONTEXT_TURNS = 5
 CONTEXT_LENGTH = 800
+QUESTION_NEAR_END = 40
 NEXT_TURN = 3
 """So many turns on, answers and tools included, the person may still go on about the same thing."""
+
+
+_QUESTION = re.compile(r"[?？]|か。")
 
 
 def propose(
@@ -43,18 +50,26 @@ def propose(
     """
     talk = [*context, *turns]
     first = len(context)
-    said = [_said(turn, at, existing, today) if at >= first else [] for at, turn in enumerate(talk)]
+    said = told(talk, existing, today=today, first=first)
     deletions = [
         deletion
         for at, own in enumerate(said)
         for deletion in forgotten(own, existing, before=_answered(talk, at))
     ]
     gone = {deletion.file for deletion in deletions}
+    forgetting = {at for at, own in enumerate(said) if _asks_to_forget(own, before=_answered(talk, at))}
     left = [known for known in existing if known.file not in gone]
     found = standing(_found(talk, said), [s for own in said for s in own])
-    kept = [c for c in found if not _about_forgotten(c, said[c.turn])]
+    kept = [one for one in found if one.turn not in forgetting or _is_new_wish(one)]
     proposals = _merged(kept, left, talk)
     return [_shifted(proposal, first) for proposal in [*deletions, *proposals]]
+
+
+def told(
+    talk: Sequence[Turn], existing: Sequence[Known], *, today: date, first: int = 0
+) -> list[list[Sentence]]:
+    """The person's sentences in every turn from `first` on, with all that can be told of each."""
+    return [_said(talk, at, existing, today) if at >= first else [] for at in range(len(talk))]
 
 
 def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Candidate]:
@@ -66,6 +81,9 @@ def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Can
             continue
         here = _understood(candidates(own, announced=announced), talk[at - 1] if at else None)
         announced = announces(own)
+        asked = _answers(talk, at)
+        if here and asked and (not found or found[-1].turn != at - 2):
+            here[0] = introduced(here[0], said[at - 2])
         if found and _asked_about(found[-1], talk, at) and not any(_stands_alone(one) for one in here):
             found[-1] = continued(found[-1], own)
             continue
@@ -99,6 +117,16 @@ def _asked_about(candidate: Candidate, talk: Sequence[Turn], at: int) -> bool:
     )
 
 
+def _answers(talk: Sequence[Turn], at: int) -> bool:
+    """Is this turn the person's answer to a question about the turn before that?"""
+    return at >= 2 and talk[at - 2].role == "person" and talk[at - 1].role == "assistant" and _asks(talk[at - 1])
+
+
+def _asks(turn: Turn) -> bool:
+    """Does the assistant's turn ask something, at its end or nearly so?"""
+    return bool(_QUESTION.search(turn.text[-QUESTION_NEAR_END:]))
+
+
 def _stands_alone(candidate: Candidate) -> bool:
     """An explicit wish, or a pointer to an outside system, is never just an answer."""
     return candidate.wished or candidate.kind == "reference"
@@ -123,22 +151,24 @@ def _answered(talk: Sequence[Turn], at: int) -> str:
     return before.text[:CONTEXT_LENGTH] if before and before.role == "assistant" else ""
 
 
-def _said(turn: Turn, at: int, existing: Sequence[Known], today: date) -> list[Sentence]:
+def _said(talk: Sequence[Turn], at: int, existing: Sequence[Known], today: date) -> list[Sentence]:
     """The person's sentences of a turn; those that speak of a known memory are marked."""
     return [
         replace(one, cues=one.cues | {Cue.TOPIC}) if nearest(one.text, existing) else one
-        for one in sentences(turn, at, today=today)
+        for one in placed(sentences(talk[at], at, today=today), talk, at)
     ]
 
 
-def _about_forgotten(candidate: Candidate, said: Sequence[Sentence]) -> bool:
+def _asks_to_forget(said: Sequence[Sentence], *, before: str) -> bool:
+    return any(asks(said, at, before=before) for at in range(len(said)))
+
+
+def _is_new_wish(candidate: Candidate) -> bool:
     """In a turn that asks to forget, only an explicit wish or a standing rule makes a new memory."""
-    if not any(is_wish(sentence) for sentence in said):
-        return False
     wished = any(
         Cue.REMEMBER in s.cues and not s.cues & {Cue.FORGET, Cue.EXPLICIT} for s in candidate.sentences
     )
-    return not wished and Cue.STANDING not in candidate.cues
+    return wished or Cue.STANDING in candidate.cues
 
 
 def _merged(found: Iterable[Candidate], existing: Sequence[Known], talk: Sequence[Turn]) -> list[Proposal]:

@@ -1,203 +1,142 @@
-"""A sentence's cues become a kind of memory and a score that can be read back.
+"""A sentence's cues become its worth as a memory and its likely kind; both are sums that can be read back.
 
-`WEIGHTS` says which cues together speak for which kind, `AGAINST` what speaks against. A sentence of
-`ENOUGH` or more is worth a memory. There is nothing else to it: to see why a sentence was kept, look at
-`Verdict.because`.
+Each cue has a weight for the worth and one for every kind, and so has each cue that stands around the sentence
+in the same turn. The weights are in `weights.txt`, fitted by `bench/weigh.py` to talks with known right
+answers. A sentence of `ENOUGH` or more is worth a memory. There is nothing else to it: to see why a sentence
+was kept, look at `Verdict.because`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
+from importlib import resources
+from typing import TypeAlias, get_args
 
 from memdir.extract.local.cues import Cue
 from memdir.extract.local.values import Kind
 
-ENOUGH = 3.0
+ENOUGH = 0.6
+"""Worth is in log odds: from here on a sentence is twice as likely to be worth a memory as not."""
+WISH = 4.0
+"""Worth of an explicit wish to remember, beside what the other cues say."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+BASE = "base"
+"""The row of the table that every sentence has."""
 
-_Weights: TypeAlias = "tuple[tuple[frozenset[Cue], float], ...]"
+Weights: TypeAlias = Mapping[str, tuple[float, ...]]
+"""Feature -> its weights for the worth and for each of `KINDS`, in that order."""
 
+AROUND = frozenset(
+    {
+        Cue.APPROVAL,
+        Cue.CORRECTION,
+        Cue.FORGET,
+        Cue.HYPOTHETICAL,
+        Cue.LIMITED,
+        Cue.QUESTION,
+        Cue.REASON,
+        Cue.REMEMBER,
+        Cue.RETRACT,
+        Cue.SARCASM,
+        Cue.STANDING,
+        Cue.TASK,
+    }
+)
+"""The cues that tell something of the other sentences of their turn."""
 
-def _weights(*rows: tuple[float, str]) -> _Weights:
-    return tuple((frozenset(Cue(word) for word in cues.split()), weight) for weight, cues in rows)
-
-
-WEIGHTS: Mapping[Kind, _Weights] = {
-    "feedback": _weights(
-        (2.0, "standing"),
-        (1.0, "standing statement"),
-        (1.5, "standing directive"),
-        (1.0, "standing reason"),
-        (2.5, "durable directive"),
-        (0.5, "durable"),
-        (0.5, "durable reason"),
-        (2.0, "case directive statement"),
-        (0.5, "case reason"),
-        (0.5, "reason"),
-        (0.5, "reason long"),
-        (0.5, "reason first statement"),
-        (1.0, "reason directive"),
-        (1.0, "reason directive people"),
-        (1.0, "prohibit organisation"),
-        (1.0, "prohibit people statement"),
-        (1.0, "prohibit reason"),
-        (3.0, "continue"),
-        (1.0, "continue approval"),
-        (0.5, "correction"),
-        (2.5, "correction directive reason"),
-        (1.5, "correction prohibit statement"),
-        (1.0, "team directive"),
-        (1.5, "team durable"),
-        (2.0, "team practice"),
-        (1.0, "practice statement"),
-        (0.5, "practice reason"),
-        (0.5, "practice first"),
-        (1.0, "preference directive"),
-        (0.5, "named directive"),
-        (2.5, "topic change"),
-    ),
-    "user": _weights(
-        (3.0, "role first"),
-        (1.0, "role"),
-        (2.0, "role first directive"),
-        (2.0, "preference"),
-        (1.5, "prefers statement"),
-        (1.0, "preference durable"),
-        (1.0, "preference standing"),
-        (1.0, "preference reason"),
-        (1.0, "preference directive"),
-        (2.5, "topic change"),
-    ),
-    "project": _weights(
-        (0.5, "dated"),
-        (1.5, "dated commitment"),
-        (1.5, "ahead commitment"),
-        (1.5, "ahead statement"),
-        (0.5, "ahead first"),
-        (0.5, "ahead reason"),
-        (1.0, "ahead due statement"),
-        (2.5, "ahead change"),
-        (1.5, "ahead topic"),
-        (2.5, "topic change"),
-        (0.5, "named dated"),
-        (1.5, "recurring statement"),
-        (1.0, "recurring commitment"),
-        (2.5, "decided"),
-        (0.5, "decided statement"),
-        (0.5, "decision"),
-        (0.5, "decision statement"),
-        (1.5, "decision reason"),
-        (1.0, "decision first"),
-        (1.0, "decision team"),
-        (1.0, "decision durable"),
-        (0.5, "decision long"),
-        (0.5, "reason"),
-        (0.5, "organisation"),
-        (1.0, "organisation statement"),
-        (0.5, "organisation reason"),
-        (0.5, "organisation dated"),
-        (1.0, "incident"),
-        (1.5, "incident dated"),
-        (1.5, "incident dated past"),
-        (1.0, "incident long"),
-        (0.5, "incident past"),
-        (0.5, "incident reason"),
-    ),
-    "reference": _weights(
-        (1.5, "url"),
-        (1.0, "url statement"),
-        (2.5, "url place"),
-        (2.0, "url outside"),
-        (1.5, "url place outside"),
-        (1.0, "url owner"),
-        (1.5, "place outside"),
-        (1.5, "place outside named"),
-        (0.5, "place"),
-        (1.0, "place named"),
-        (1.0, "outside named"),
-        (1.0, "owner outside"),
-        (2.5, "topic change"),
-        (1.0, "owner named"),
-        (0.5, "owner named outside"),
-    ),
-}
-"""Points for a kind when all the named cues are there."""
-
-AGAINST: Mapping[Cue, Mapping[Kind, float]] = {
-    Cue.QUESTION: dict.fromkeys(WEIGHTS, 4.0),
-    Cue.HYPOTHETICAL: dict.fromkeys(WEIGHTS, 4.0),
-    Cue.SARCASM: dict.fromkeys(WEIGHTS, 4.0),
-    Cue.RETRACT: dict.fromkeys(WEIGHTS, 4.0),
-    Cue.KNOWN: dict.fromkeys(WEIGHTS, 4.0),
-    Cue.HEDGE: dict.fromkeys(WEIGHTS, 1.5),
-    Cue.ELSEWHERE: dict.fromkeys(WEIGHTS, 3.0),
-    Cue.MACHINERY: {"feedback": 1.0, "user": 2.0, "project": 1.0, "reference": 1.0},
-    Cue.LIMITED: {"feedback": 4.0, "user": 3.0, "project": 1.5, "reference": 1.5},
-    Cue.QUOTED: {"feedback": 3.5, "user": 3.5, "project": 1.5, "reference": 1.0},
-    Cue.TASK: {"feedback": 2.0, "user": 2.0, "project": 2.0, "reference": 1.0},
-}
-"""Points taken off."""
-
-AROUND: Mapping[Cue, Mapping[Kind, float]] = {
-    Cue.SARCASM: dict.fromkeys(WEIGHTS, 3.0),
-    Cue.HYPOTHETICAL: dict.fromkeys(WEIGHTS, 2.0),
-    Cue.RETRACT: dict.fromkeys(WEIGHTS, 2.0),
-    Cue.LIMITED: {"feedback": 1.5, "user": 1.5, "project": 0.0, "reference": 0.0},
-}
-"""Points taken off when the cue stands elsewhere in the same turn."""
-
-REMEMBER = 4.0
-"""Points for an explicit wish, whatever the kind."""
-PLAIN = 1.0
-"""If nothing else decides, an order to be remembered is a rule, and anything else a fact."""
+_PAIRS = (
+    "standing directive, durable directive, durable prohibit, case directive, case statement, durable first, "
+    "directive reason, prohibit reason, correction directive, correction reason, team directive, "
+    "team durable, team practice, practice reason, approval continue, standing explicit, standing reason, standing statement, "
+    "role first, preference first, prefers first, preference reason, "
+    "dated commitment, ahead commitment, ahead statement, recurring statement, topic change, ahead change, "
+    "decided reason, decision reason, decided statement, organisation reason, organisation statement, "
+    "incident past, incident dated, incident statement, "
+    "url place, url outside, place outside, place named, owner outside, owner named, outside named"
+)
+PAIRS = tuple(frozenset(map(Cue, pair.split())) for pair in _PAIRS.split(", "))
+"""Cues that tell more together than each for itself: two kinds of evidence for one thing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Points of a sentence for every kind, and the cues the best ones came from."""
+    """How likely a sentence is worth a memory, how likely it is of each kind, and what spoke for it most."""
 
-    points: Mapping[Kind, float]
+    worth: float
+    kinds: Mapping[Kind, float]
     because: tuple[str, ...]
 
     @property
     def kind(self) -> Kind:
-        return best_kind(self.points)
-
-    @property
-    def score(self) -> float:
-        return max(self.points.values())
+        return best_kind(self.kinds)
 
     @property
     def enough(self) -> bool:
-        return self.score >= ENOUGH
+        return self.worth >= ENOUGH
+
+    @property
+    def share(self) -> float:
+        """The worth as a probability."""
+        return likely(self.worth)
 
 
-def best_kind(points: Mapping[Kind, float]) -> Kind:
-    """The kind with most points; among equals the first in `WEIGHTS`."""
-    return max(WEIGHTS, key=lambda kind: points.get(kind, 0.0))
+def best_kind(kinds: Mapping[Kind, float]) -> Kind:
+    """The likeliest kind; among equals the first of `KINDS`."""
+    return max(KINDS, key=lambda kind: kinds.get(kind, 0.0))
+
+
+def likely(odds: float) -> float:
+    """Log odds as a probability."""
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+def features(cues: frozenset[Cue], around: frozenset[Cue]) -> frozenset[str]:
+    """The rows of the table that hold for a sentence."""
+    cues -= _SILENT
+    pairs = (" ".join(sorted(pair)) for pair in PAIRS if pair <= cues)
+    beside = (f"around {cue.value}" for cue in around & AROUND)
+    return frozenset([BASE, *(cue.value for cue in cues), *pairs, *beside])
+
+
+_SILENT = frozenset({Cue.FILLER, Cue.PASTE, Cue.INDEFINITE, Cue.ALL, Cue.CONNECTIVE, Cue.OLD, Cue.NEW})
+"""Cues that help to read a text and say nothing of its worth."""
 
 
 def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict:
     """The verdict on a sentence with these cues, in a turn that has those `around` it."""
-    wish = REMEMBER if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
-    around = frozenset() if wish else around
-    points = {kind: _points(kind, cues, around) + wish for kind in WEIGHTS}
-    if wish:
-        points["feedback" if Cue.DIRECTIVE in cues else "project"] += PLAIN
-    because = [*_matched(best_kind(points), cues), *(["remember"] if wish else [])]
-    return Verdict(points=points, because=tuple(because))
+    table = weights()
+    rows = {name: table[name] for name in sorted(features(cues, around)) if name in table}
+    worth, *kinds = (sum(column) for column in zip(*rows.values(), strict=True))
+    wish = WISH if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
+    return Verdict(
+        worth=worth + wish,
+        kinds={kind: likely(odds) for kind, odds in zip(KINDS, kinds, strict=True)},
+        because=tuple(_telling((name, row[0]) for name, row in rows.items())),
+    )
 
 
-_NO_WISH = frozenset({Cue.ELSEWHERE, Cue.LIMITED})
-"""To be written down in the repository, or kept for an hour: not a wish to memory."""
+_NO_WISH = frozenset(
+    {Cue.ELSEWHERE, Cue.LIMITED, Cue.QUESTION, Cue.SARCASM, Cue.RETRACT, Cue.HYPOTHETICAL, Cue.KNOWN}
+)
+"""To be written down in the repository, or kept for an hour, or not meant: no wish to memory."""
 
 
-def _points(kind: Kind, cues: frozenset[Cue], around: frozenset[Cue]) -> float:
-    score = sum(weight for needed, weight in WEIGHTS[kind] if needed <= cues)
-    score -= sum(points[kind] for cue, points in AGAINST.items() if cue in cues)
-    return score - sum(points[kind] for cue, points in AROUND.items() if cue in around and cue not in cues)
+def _telling(found: Iterable[tuple[str, float]]) -> list[str]:
+    """The features that spoke for it, the strongest first."""
+    return [name for name, weight in sorted(found, key=lambda one: -one[1]) if weight > 0]
 
 
-def _matched(kind: Kind, cues: frozenset[Cue]) -> list[str]:
-    return ["+".join(sorted(needed)) for needed, _ in WEIGHTS[kind] if needed <= cues]
+@cache
+def weights() -> Weights:
+    """The table as it was fitted."""
+    text = resources.files(__package__).joinpath("weights.txt").read_text(encoding="utf-8")
+    return read_weights(text)
+
+
+def read_weights(text: str) -> Weights:
+    """A table: a line each with the feature's name and its weights; lines that start with `#` are notes."""
+    rows = (line.rsplit(maxsplit=1 + len(KINDS)) for line in text.splitlines() if line[:1] not in ("", "#"))
+    return {name: tuple(map(float, numbers)) for name, *numbers in rows}

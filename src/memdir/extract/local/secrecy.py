@@ -18,6 +18,9 @@ from memdir.memory.words import words
 _LEAST_WORDS = 5
 """So many words must be left beside a value for a sentence to say anything."""
 
+MOST_SWITCHES = 3
+"""So often no name goes from letters to digits or back."""
+
 HIDDEN = "[secret left out]"
 
 _VALUE = re.compile(
@@ -28,6 +31,8 @@ _HARMLESS = re.compile(
     r"|[a-z]+\d?\.[a-z]{2,}|1password)",
     re.IGNORECASE,
 )
+_TOKEN = re.compile(r"(?<![\w/.@#-])\w[\w-]{9,120}(?![\w/@-])")
+_SWITCH = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _LOGIN_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/@:]{0,60}:[^\s/@]{1,100}@\S{0,200}", re.IGNORECASE)
 
 
@@ -50,11 +55,19 @@ def _worth_keeping(sentence: Sentence, text: str) -> bool:
     return wanted and len(set(words(text.replace(HIDDEN, "")))) >= _LEAST_WORDS
 
 
+def _is_random(value: str) -> bool:
+    """Does it look like nothing that a person thinks up: capitals, small letters and digits in turns?"""
+    if value.lower() == value or value.upper() == value:
+        return False
+    return len(_SWITCH.findall(value)) >= MOST_SWITCHES
+
+
 def hide(text: str, *, near: bool) -> str:
     """The text without secret values. `near`: words like "password" stand around it."""
     text = _LOGIN_URL.sub(HIDDEN, text)
     for finding in reversed(secrets.scan(text)):
         text = text[: finding.start] + HIDDEN + text[finding.end :]
+    text = _TOKEN.sub(lambda token: HIDDEN if _is_random(token.group()) else token.group(), text)
     if near:
         text = _VALUE.sub(lambda value: value.group() if _HARMLESS.fullmatch(value.group()) else HIDDEN, text)
     return text

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from memdir.extract.local.cues import Cue
 from memdir.extract.local.dates import Dated
 
-_STATEMENT, _LONG = 8, 18
+_TINY, _STATEMENT, _LONG, _LENGTHY = 5, 8, 18, 30
 _LONGEST_BARE_QUESTION = 16
 """In a longer Chinese sentence "whether" and "which" ask nothing, unless it ends like a question."""
 
@@ -19,6 +19,10 @@ def with_shapes(cues: frozenset[Cue], text: str, dated: Dated, *, today: date) -
     length = size(text)
     if Cue.QUESTION in cues and not _asks_nothing(text, length, shapes):
         shapes.add(Cue.QUESTION)
+    if length < _TINY:
+        shapes.add(Cue.TINY)
+    elif length >= _LENGTHY:
+        shapes.add(Cue.LENGTHY)
     rest = cues - {Cue.QUESTION}
     if length >= _STATEMENT and not (rest | shapes) & {Cue.QUESTION, Cue.TASK}:
         shapes |= {Cue.STATEMENT, Cue.LONG} if length >= _LONG else {Cue.STATEMENT}
@@ -47,6 +51,10 @@ def _of_dates(cues: frozenset[Cue], dated: Dated, today: date) -> set[Cue]:
 _WIDE = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHAPES = {
+    Cue.CODE: re.compile(r"`|(?<!:/)(?<!\w)/\w+/\w|\w\(\)|\w_\w|\b\w+\.(?:py|ts|js|go|rs|sql|ya?ml|json|toml|md|csv)\b"),
+    Cue.FIGURE: re.compile(r"\d"),
+    Cue.COMMAS: re.compile(r"[,，、;；](?:.{0,200})[,，、;；]", re.DOTALL),
+    Cue.LOUD: re.compile(r"[!！]\W*\Z"),
     Cue.QUESTION: re.compile(r"[?？][)）\"”」]?\s*$|[吗呢么]\s*$"),
     Cue.URL: re.compile(
         r"https?://[\w.-]+|[\w.+-]{1,64}@[\w-]+\.[\w.]+"

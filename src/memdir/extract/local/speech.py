@@ -6,7 +6,7 @@ A very long message is a paste: only its beginning and its end are read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,6 +18,8 @@ from memdir.extract.local.values import Turn
 
 LONGEST_SENTENCE = 1_200
 """Nobody says a longer one; it is pasted text."""
+NARROWEST = 45
+"""Columns; no editor breaks lines earlier, so that a shorter line was ended by hand."""
 MOST_SENTENCES, ENDS = 120, 20
 """Of a message with more sentences only so many at its beginning and at its end are read."""
 
@@ -86,18 +88,36 @@ class _Piece:
 def _pieces(text: str) -> Iterator[_Piece]:
     """Sentences with their paragraph; an item of a list is a paragraph and knows the line above the list."""
     head, block = "", 0
-    for line in _INLINE_ITEM.sub("\n", text).splitlines():
+    for line in _unwrapped(_INLINE_ITEM.sub("\n", text).splitlines()):
         item = _ITEM.match(line)
         block += bool(item) or not line.strip()
         pieces = list(_cut(line[item.end() :] if item else line))
         if pieces and not item:
             head = ""
-        for piece in pieces:
+        for number, piece in enumerate(pieces):
+            block += bool(number or not item) and bool(_SHIFT.match(piece))
             yield _Piece(text=piece, block=block, head=head if item else "", item=bool(item))
         if item:
             block += 1
         elif pieces:
             head = pieces[-1]
+
+
+def _unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that an editor broke at its margin are one again; a line that ends a sentence stays one."""
+    parts: list[str] = []
+    for line in lines:
+        if parts and not (_is_wrapped(parts[-1]) and line.strip() and not _ITEM.match(line)):
+            yield " ".join(parts)
+            parts = []
+        parts.append(line.rstrip())
+    if parts:
+        yield " ".join(parts)
+
+
+def _is_wrapped(line: str) -> bool:
+    """Does a line break off in mid-sentence, near a margin?"""
+    return len(line) >= NARROWEST and bool(_OPEN_END.search(line)) and not _HEADING.match(line)
 
 
 def _cut(line: str) -> Iterator[str]:
@@ -115,6 +135,14 @@ def _tidy(piece: str) -> Iterator[str]:
         yield text
 
 
+_SHIFT = re.compile(
+    r"(?:oh |ah |ok |and |哦|啊|对了|嗯)?[,，]?\s?(?:btw|by the way|also[,:]|another thing|one more thing|unrelated|on another note"
+    r"|separately|另外|还有|顺便|顺嘴|顺带|übrigens|außerdem[,:]|por cierto|además,|ちなみに|あと、|それと)",
+    re.IGNORECASE,
+)
+"""Here a person goes over to something else."""
+_OPEN_END = re.compile(r"[a-zà-ÿA-Z0-9,)'\"’—–-]$")
+_HEADING = re.compile(r"\s*#{1,6}\s")
 _ADDRESS = re.compile(r"https?://[^\s，。；、）」]+")
 _ITEM = re.compile(r"\s*(?:[-*•·]\s(?!\s)|\(?\d{1,2}[.)、]\s?(?!\d)|\(?[a-h]\)\s|[一二三四五六七八九]、)\s*")
 _INLINE_ITEM = re.compile(r"\s(?=\([1-9]\)\s)")

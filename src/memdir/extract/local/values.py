@@ -62,6 +62,7 @@ class Update:
     description: str | None
     name: str | None
     evidence: Evidence
+    type: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,20 @@ class Cue(StrEnum):
     RECURRING = "recurring"  # every second Tuesday
     STATEMENT = "statement"  # a sentence of some length that neither asks nor orders
     LONG = "long"  # a long one
+    TINY = "tiny"  # hardly a sentence
+    LENGTHY = "lengthy"  # a very long one
+    COMMAS = "commas"  # several clauses
+    CODE = "code"  # code, a path, an identifier
+    FIGURE = "figure"  # a number
+    LOUD = "loud"  # it ends in an exclamation mark
+    # found by place (place.py)
+    OPENS = "opens"  # of the first thing the person says in the talk
+    ECHO = "echo"  # half of its words were just said by the assistant or a tool
+    ALONE = "alone"  # the only sentence of its turn
+    LEADS = "leads"  # the first of several
+    CLOSES = "closes"  # the last of several
+    TERSE = "terse"  # of a turn of few words
+    AMPLE = "ample"  # of a turn of many
     # found by comparison (proposals.py)
     TOPIC = "topic"  # it speaks of a known memory
 

@@ -128,6 +128,21 @@ def last_weekday(match: re.Match[str], frame: Frame) -> Value:
     return frame.last(_weekday_in(match))
 
 
+def weekday_after_next(match: re.Match[str], frame: Frame) -> Value:
+    """ "Tuesday after next"."""
+    return frame.coming(_weekday_in(match)) + timedelta(weeks=1)
+
+
+def weekday_in_weeks(match: re.Match[str], frame: Frame) -> Value:
+    """ "In two weeks, on Friday": the Friday of the week which is so many weeks away."""
+    return frame.monday + timedelta(days=_weekday_in(match), weeks=number(match.group("n"), COUNTS))
+
+
+def since_weekday(match: re.Match[str], frame: Frame) -> Value:
+    """ "Since Monday": the last one; the word stays beside it."""
+    return f"{match.group().rpartition(' ')[0].split()[0]} {frame.last(_weekday_in(match)).isoformat()}"
+
+
 def weeks_after_weekday(match: re.Match[str], frame: Frame) -> Value:
     """ "A week from Friday"."""
     return frame.coming(_weekday_in(match)) + timedelta(weeks=number(match.group("n"), COUNTS))
