@@ -2,16 +2,18 @@
 
     python -m bench.extract --cases FILE            a table
     python -m bench.extract --cases FILE --json     {"all": {...}, "by_lang": {...}, "by_category": {...}}
+    python -m bench.extract --model SPEC            with a language model instead of the rules
     python -m bench.extract --cross-validate        each half of the talks as well
     python -m bench.extract --misses                what was not found, talk by talk
 
 Recall: of the right answers found. Precision: of the files written that hold one. Left alone: talks with
 nothing to save from which nothing was saved. Leaks: talks from which something got out that must not. The
 functions that score are those of `extraction_check.py` beside the case file (else the copy in tests/data).
-What is proposed is written to a directory and read back. Two baselines run along: one writes nothing, one
-writes down every message.
+The talk goes the product's whole way into a directory, which is read back. Two baselines run along: one
+writes nothing, one writes down every message.
 
-The rules were made by reading these talks, so their figures are better than those of talks nobody has read.
+The phrases of the rules were chosen by reading these talks and their weights fitted to them (bench/weigh.py),
+so their figures are better than those of talks nobody has read.
 """
 
 from __future__ import annotations
@@ -29,11 +31,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from memdir.errors import SecretFound
-from memdir.extract.local import Create, Delete, Known, Proposal, Turn, propose
+import anyio
+
+from memdir.errors import MemdirError, SecretFound
+from memdir.extract.foreign import Talk
+from memdir.extract.learn import learn
+from memdir.extract.local import Known, Turn
 from memdir.memory import topic
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import ANY, MemoryDir, Stored
+from memdir.model.choose import client
+from memdir.model.client import ModelClient
+from memdir.model.local import Local
+from memdir.model.messages import Message, ToolResult, ToolUse, assistant, person
 
 REPO = Path(__file__).resolve().parent.parent
 DEFAULT_CASES = (
@@ -77,14 +87,39 @@ def _state(stored: Stored, case: Case) -> dict[str, str]:
     return {"file": stored.file, "type": found.type or "", "text": text}
 
 
-def local(case: Case, memory: MemoryDir) -> None:
-    """The rule-based extractor."""
-    for proposal in propose(turns_of(case), known_of(case), today=date.fromisoformat(case["today"])):
-        apply(proposal, memory, case)
+def product(model: ModelClient) -> Extractor:
+    """The product's own way with this model: the talk is learned as one that took place elsewhere."""
+
+    def extractor(case: Case, memory: MemoryDir) -> None:
+        async def work() -> None:
+            cursors = memory.directory.parent / "cursors"
+            await learn(talk_of(case), memory=memory, model=model, cursors=cursors, now=lambda: _now(case))
+
+        anyio.run(work)
+
+    return extractor
+
+
+def talk_of(case: Case) -> Talk:
+    """The talk as the product reads it: what a tool said answers a call of the assistant's."""
+    messages: list[Message] = []
+    for number, turn in enumerate(case["turns"]):
+        text, at = turn["text"], _now(case)
+        match turn["role"]:
+            case "user":
+                messages.append(person(text, at=at))
+            case "assistant":
+                messages.append(assistant(text, at=at))
+            case _:
+                call = ToolUse(id=f"call_{number}", name=turn.get("tool") or "Bash", input={})
+                answer = ToolResult(tool_use_id=call.id, content=text)
+                messages.append(assistant(call, at=at))
+                messages.append(Message(role="user", content=(answer,), origin="tool", at=at))
+    return Talk(session_id=case["id"], cwd=None, messages=tuple(messages), ended=_now(case))
 
 
 def turns_of(case: Case) -> list[Turn]:
-    """The talk."""
+    """The talk as the rules see it."""
     return [Turn(role=_ROLES[turn["role"]], text=turn["text"]) for turn in case["turns"]]
 
 
@@ -95,22 +130,6 @@ def known_of(case: Case) -> list[Known]:
 
 
 _ROLES: Mapping[str, Any] = {"user": "person", "assistant": "assistant", "tool": "tool"}
-
-
-def apply(proposal: Proposal, memory: MemoryDir, case: Case) -> None:
-    """Write one proposal the way the product does."""
-    if isinstance(proposal, Delete):
-        memory.delete(proposal.file, now=_now(case))
-    elif isinstance(proposal, Create):
-        data = topic.render(
-            name=proposal.title, description=proposal.description, type=proposal.type, body=proposal.body
-        )
-        _save(memory, memory.free_name(proposal.stem), data.encode(), case)
-    else:
-        data_now = topic.replace_body(memory.read(proposal.file).data, proposal.body)
-        changes = {"name": proposal.name, "description": proposal.description}
-        changed = topic.edit(data_now, {key: value for key, value in changes.items() if value is not None})
-        _save(memory, proposal.file, changed, case)
 
 
 def _save(memory: MemoryDir, file: str, data: bytes, case: Case) -> None:
@@ -137,7 +156,7 @@ def dumps_each_turn(case: Case, memory: MemoryDir) -> None:
 
 
 EXTRACTORS: Mapping[str, Extractor] = {
-    "local": local,
+    "local": product(Local()),
     "writes nothing": writes_nothing,
     "dumps each user turn": dumps_each_turn,
 }
@@ -240,12 +259,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = options.cases
     check = checker(path)
     cases = load(path, check)
-    extractor = EXTRACTORS["local"]
-    ours = scored(cases, extractor, check)
+    try:
+        extractor = product(client(options.model))
+        ours = scored(cases, extractor, check)
+    except MemdirError as error:
+        raise SystemExit(
+            f"error: {error}\nhint: {error.hint}" if error.hint else f"error: {error}"
+        ) from error
     if options.json:
         print(json.dumps(report(ours), indent=2))
         return 0
-    print(_table("local", report(ours)))
+    print(_table(options.model, report(ours)))
     for name in ("writes nothing", "dumps each user turn"):
         print(_table(name, {"all": figures(scored(cases, EXTRACTORS[name], check))}))
     if options.cross_validate:
@@ -261,6 +285,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.extract", description=about)
     default = next((path for path in DEFAULT_CASES if path.exists()), DEFAULT_CASES[0])
     parser.add_argument("--cases", type=Path, default=default, help="talks, JSON lines")
+    parser.add_argument("--model", default="local", help="`local`, or a language model: `anthropic:NAME`")
     parser.add_argument("--json", action="store_true", help="print figures as JSON")
     parser.add_argument("--cross-validate", action="store_true", help="also report each half of the talks")
     parser.add_argument("--misses", action="store_true", help="also list what went wrong, talk by talk")

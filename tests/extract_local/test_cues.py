@@ -6,7 +6,7 @@ import pytest
 
 from memdir.extract.local.cues import LANGUAGES, Cue, language, tables_for
 from memdir.extract.local.cues.table import sections, table
-from memdir.extract.local.score import AGAINST, AROUND, ENOUGH, WEIGHTS, judge
+from memdir.extract.local.score import AROUND, ENOUGH, PAIRS, features, judge, read_weights, weights
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -18,7 +18,6 @@ def test_each_language_knows_all_cues_that_scores_and_explicit_wishes_need(name:
         Cue.DIRECTIVE,
         Cue.STANDING,
         Cue.FILLER,
-        *AGAINST,
         *AROUND,
     }
     assert needed <= set(language(name).patterns)
@@ -73,12 +72,21 @@ def test_the_language_is_told_by_script_and_small_words(said: str, names: list[s
 
 def test_a_verdict_says_which_cues_it_came_from() -> None:
     verdict = judge(frozenset({Cue.STANDING, Cue.DIRECTIVE, Cue.STATEMENT}))
-    assert (verdict.kind, verdict.score >= ENOUGH) == ("feedback", True)
-    assert verdict.because == ("standing", "standing+statement", "directive+standing")
+    assert (verdict.kind, verdict.worth >= ENOUGH) == ("feedback", True)
+    assert {"standing", "directive standing"} <= set(verdict.because)
 
 
-def test_every_cue_that_counts_is_one_that_can_be_found() -> None:
-    counted = {cue for rows in WEIGHTS.values() for needed, _ in rows for cue in needed}
-    by_shape = {Cue.URL, Cue.NAMED, Cue.DATED, Cue.AHEAD, Cue.DUE, Cue.RECURRING, Cue.STATEMENT, Cue.LONG}
-    by_comparison = {Cue.TOPIC}
-    assert counted <= by_shape | by_comparison | set(language("english").patterns)
+def test_a_question_is_worth_less_than_the_same_words_as_a_statement() -> None:
+    said = frozenset({Cue.STANDING, Cue.DIRECTIVE, Cue.STATEMENT})
+    assert judge(said | {Cue.QUESTION}).worth < judge(said).worth - 1
+
+
+def test_the_weights_are_of_features_that_exist() -> None:
+    whole = features(frozenset(Cue), frozenset(Cue))
+    assert set(weights()) <= whole
+    assert all(pair <= set(Cue) for pair in PAIRS)
+
+
+def test_a_table_of_weights_is_read_by_lines_and_notes_are_skipped() -> None:
+    text = "# a note\naround task   -0.50  +1 0 0 0\n"
+    assert read_weights(text) == {"around task": (-0.5, 1.0, 0.0, 0.0, 0.0)}

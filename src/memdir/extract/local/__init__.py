@@ -5,7 +5,8 @@
     cues        a sentence       -> what its words tell (one text file per language)
     shapes      a sentence       -> what its look tells
     dates       a sentence       -> absolute dates
-    score       cues             -> a kind of memory and points
+    place       a sentence       -> what its place in the talk tells
+    score       cues             -> how likely it is worth a memory, and of which kind
     secrecy     sentences        -> the same without secret values
     candidates  sentences        -> passages worth a memory
     subjects    an answer        -> subject words for "keep doing that"
@@ -16,7 +17,8 @@
     forget      sentences        -> deletions
     proposals   all of it, in order
 
-To teach it a phrase, add a line to `cues/english.txt` or a neighbour of it.
+To teach it a phrase, add a line to `cues/english.txt` or a neighbour of it. What a cue counts stands in
+`weights.txt`, which `bench/weigh.py` fits to talks with known right answers.
 """
 
 from __future__ import annotations

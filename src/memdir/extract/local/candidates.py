@@ -23,9 +23,9 @@ LEAST_WORDS = 2
 """With fewer words a passage says nothing that is understood later."""
 INTRODUCTION = -1.0
 """And so much a statement about which the assistant asked, to be told with the answer."""
-COMPANION = -2.0
+COMPANION = -1.5
 """So much a sentence beside a seed must be worth to come along."""
-NEIGHBOURS = 3
+NEIGHBOURS = 2
 """How many plain statements on either side of a seed come along."""
 
 
@@ -202,14 +202,14 @@ def part(candidate: Candidate, places: Sequence[int]) -> Candidate:
 # ---------------------------------------------------------------------------------- grouping
 
 _Judged = tuple[Sentence, Verdict]
-_LEFT_OUT = frozenset(
-    {Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.FORGET}
-)
+_LEFT_OUT = frozenset({Cue.QUESTION, Cue.SARCASM, Cue.HYPOTHETICAL, Cue.RETRACT, Cue.LIMITED, Cue.FORGET})
 
 
 def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
     """A paragraph is about one thing, but for pointers to outside systems: they are memories of their own."""
     seeds = {at: _family(verdict) for at, (_, verdict) in enumerate(block) if verdict.enough}
+    if any(Cue.LIMITED in sentence.cues for sentence, _ in block):
+        seeds = {at: family for at, family in seeds.items() if _outlasts(block[at])}
     if not seeds:
         return []
     for at in seeds:
@@ -224,6 +224,12 @@ def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
         elif (nearest := _nearest(at, seeds)) is not None and _comes_along(block[at]):
             groups.setdefault(seeds[nearest], []).append(at)
     return [_candidate([block[at] for at in places]) for places in groups.values()]
+
+
+def _outlasts(judged: _Judged) -> bool:
+    """Beside something meant only for now: a fact, an explicit wish, or a rule that calls itself one."""
+    sentence, verdict = judged
+    return verdict.kind in ("project", "reference") or bool(sentence.cues & {Cue.STANDING, Cue.REMEMBER})
 
 
 def _points_at(judged: _Judged, before: _Judged) -> bool:

@@ -100,7 +100,7 @@ _ADDRESS_MARK = re.compile(r"https?://", re.IGNORECASE)
 _ADDRESS = re.compile(r"[(（<]?https?://[^\s，。；、）」>)]+[)）>]?\s*[,，:：]?")
 _POINTING = re.compile(
     r"(?:it|its|it's|they|they're|that|that's|this|these|those|he|she|there|here|which|who|and|so|but|or)\b"
-    r"|[它这那](?![\w]{0,3}(?:组|边|里))|就|也|都",
+    r"|(?:has|have|had|is|are|was|were|been)\b|而且|但|不是|[它这那](?![\w]{0,3}(?:组|边|里))|就|也|都",
     re.IGNORECASE,
 )
 """A clause that begins so is about something named elsewhere."""
@@ -189,7 +189,7 @@ def tidy(text: str) -> str:
         if shorter == text:
             break
         text = shorter
-    return text[:1].upper() + text[1:]
+    return text if _ADDRESS_MARK.match(text) else text[:1].upper() + text[1:]
 
 
 def _after_announcement(text: str) -> str:

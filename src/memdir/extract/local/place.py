@@ -1,4 +1,4 @@
-"""What the place of a sentence in the talk tells, in every language: alone or among others, new or an echo."""
+"""What the place of a sentence in the talk tells: alone or among others, new or an echo."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memdir.memory.words import words
 
 TERSE, AMPLE = 14, 34
 """Words: a turn of fewer is a word in passing, a turn of more explains something."""
+ASKED = ("?", "？", "か。")
 HEARD_TURNS, HEARD_LENGTH = 3, 2_000
 """What an echo repeats: so many turns before, so many characters of each."""
 
@@ -24,7 +25,9 @@ def placed(said: Sequence[Sentence], talk: Sequence[Turn], at: int) -> list[Sent
     of_all = frozenset(_of_turn(said, talk, at))
     heard = _heard(talk, at)
     return [
-        replace(sentence, cues=sentence.cues | of_all | frozenset(_of_one(sentence, number, len(said), heard)))
+        replace(
+            sentence, cues=sentence.cues | of_all | frozenset(_of_one(sentence, number, len(said), heard))
+        )
         for number, sentence in enumerate(said)
     ]
 
@@ -32,6 +35,8 @@ def placed(said: Sequence[Sentence], talk: Sequence[Turn], at: int) -> list[Sent
 def _of_turn(said: Sequence[Sentence], talk: Sequence[Turn], at: int) -> Iterator[Cue]:
     if all(turn.role == "tool" for turn in talk[:at]):
         yield Cue.OPENS
+    if at and talk[at - 1].role == "assistant" and talk[at - 1].text.rstrip().endswith(ASKED):
+        yield Cue.REPLIES
     length = sum(size(sentence.said) for sentence in said)
     if length < TERSE:
         yield Cue.TERSE

@@ -18,7 +18,7 @@ from memdir.extract.local.candidates import (
     joined,
     part,
 )
-from memdir.extract.local.cues import Cue
+from memdir.extract.local.cues import Cue, union
 from memdir.extract.local.forget import asks, forgotten
 from memdir.extract.local.merge import merged
 from memdir.extract.local.place import placed
@@ -69,7 +69,14 @@ def told(
     talk: Sequence[Turn], existing: Sequence[Known], *, today: date, first: int = 0
 ) -> list[list[Sentence]]:
     """The person's sentences in every turn from `first` on, with all that can be told of each."""
-    return [_said(talk, at, existing, today) if at >= first else [] for at in range(len(talk))]
+    said: list[list[Sentence]] = []
+    unreal = False
+    for at, turn in enumerate(talk):
+        own = _said(talk, at, existing, today) if at >= first else []
+        said.append([replace(one, cues=one.cues | {Cue.UNREAL}) for one in own] if unreal else own)
+        if turn.role == "person":
+            unreal = bool(union(one.cues for one in own) & {Cue.SARCASM, Cue.HYPOTHETICAL})
+    return said
 
 
 def _found(talk: Sequence[Turn], said: Sequence[Sequence[Sentence]]) -> list[Candidate]:
@@ -119,7 +126,9 @@ def _asked_about(candidate: Candidate, talk: Sequence[Turn], at: int) -> bool:
 
 def _answers(talk: Sequence[Turn], at: int) -> bool:
     """Is this turn the person's answer to a question about the turn before that?"""
-    return at >= 2 and talk[at - 2].role == "person" and talk[at - 1].role == "assistant" and _asks(talk[at - 1])
+    return (
+        at >= 2 and talk[at - 2].role == "person" and talk[at - 1].role == "assistant" and _asks(talk[at - 1])
+    )
 
 
 def _asks(turn: Turn) -> bool:

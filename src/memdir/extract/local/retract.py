@@ -27,6 +27,8 @@ def _takes_back(sentence: Sentence, said: Sequence[Sentence], candidate: Candida
     if Cue.ALL in sentence.cues or sentence.turn - candidate.turn <= JUST_NOW:
         return True
     near = " ".join(other.said for other in said if other.turn == sentence.turn)
+    if set(words(sentence.text)) & set(words(candidate.text)):
+        return True
     return bool(_names(near) & _names(candidate.text))
 
 

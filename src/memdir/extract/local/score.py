@@ -1,9 +1,9 @@
 """A sentence's cues become its worth as a memory and its likely kind; both are sums that can be read back.
 
-Each cue has a weight for the worth and one for every kind, and so has each cue that stands around the sentence
-in the same turn. The weights are in `weights.txt`, fitted by `bench/weigh.py` to talks with known right
-answers. A sentence of `ENOUGH` or more is worth a memory. There is nothing else to it: to see why a sentence
-was kept, look at `Verdict.because`.
+Each cue has a weight for the worth and one for every kind, and so has each cue that stands around the
+sentence in the same turn. The weights are in `weights.txt`, fitted by `bench/weigh.py` to talks with known
+right answers. A sentence of `ENOUGH` or more is worth a memory. There is nothing else to it: to see why a
+sentence was kept, look at `Verdict.because`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import TypeAlias, get_args
 from memdir.extract.local.cues import Cue
 from memdir.extract.local.values import Kind
 
-ENOUGH = 0.6
-"""Worth is in log odds: from here on a sentence is twice as likely to be worth a memory as not."""
+ENOUGH = 0.45
+"""Worth is in log odds: from here on a sentence is half as likely again to be worth a memory than not."""
 WISH = 4.0
 """Worth of an explicit wish to remember, beside what the other cues say."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -50,9 +50,11 @@ AROUND = frozenset(
 _PAIRS = (
     "standing directive, durable directive, durable prohibit, case directive, case statement, durable first, "
     "directive reason, prohibit reason, correction directive, correction reason, team directive, "
-    "team durable, team practice, practice reason, approval continue, standing explicit, standing reason, standing statement, "
+    "team durable, team practice, practice reason, approval continue, standing explicit, "
+    "standing reason, standing statement, "
     "role first, preference first, prefers first, preference reason, "
     "dated commitment, ahead commitment, ahead statement, recurring statement, topic change, ahead change, "
+    "topic decided, topic standing, "
     "decided reason, decision reason, decided statement, organisation reason, organisation statement, "
     "incident past, incident dated, incident statement, "
     "url place, url outside, place outside, place named, owner outside, owner named, outside named"
@@ -111,9 +113,12 @@ def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict
     rows = {name: table[name] for name in sorted(features(cues, around)) if name in table}
     worth, *kinds = (sum(column) for column in zip(*rows.values(), strict=True))
     wish = WISH if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
+    shares = {kind: likely(odds) for kind, odds in zip(KINDS, kinds, strict=True)}
+    if wish and not cues & _TELLING_KIND:
+        shares["project"] = 1.0
     return Verdict(
         worth=worth + wish,
-        kinds={kind: likely(odds) for kind, odds in zip(KINDS, kinds, strict=True)},
+        kinds=shares,
         because=tuple(_telling((name, row[0]) for name, row in rows.items())),
     )
 
@@ -122,6 +127,12 @@ _NO_WISH = frozenset(
     {Cue.ELSEWHERE, Cue.LIMITED, Cue.QUESTION, Cue.SARCASM, Cue.RETRACT, Cue.HYPOTHETICAL, Cue.KNOWN}
 )
 """To be written down in the repository, or kept for an hour, or not meant: no wish to memory."""
+
+
+_TELLING_KIND = frozenset(
+    {Cue.DIRECTIVE, Cue.PROHIBIT, Cue.STANDING, Cue.ROLE, Cue.PREFERENCE, Cue.URL, Cue.OUTSIDE, Cue.OWNER}
+)
+"""Without any of these what is to be remembered is a plain fact."""
 
 
 def _telling(found: Iterable[tuple[str, float]]) -> list[str]:

@@ -51,7 +51,9 @@ def _of_dates(cues: frozenset[Cue], dated: Dated, today: date) -> set[Cue]:
 _WIDE = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHAPES = {
-    Cue.CODE: re.compile(r"`|(?<!:/)(?<!\w)/\w+/\w|\w\(\)|\w_\w|\b\w+\.(?:py|ts|js|go|rs|sql|ya?ml|json|toml|md|csv)\b"),
+    Cue.CODE: re.compile(
+        r"`|(?<!:/)(?<!\w)/\w+/\w|\w\(\)|\w_\w|\b\w+\.(?:py|ts|js|go|rs|sql|ya?ml|json|toml|md|csv)\b"
+    ),
     Cue.FIGURE: re.compile(r"\d"),
     Cue.COMMAS: re.compile(r"[,，、;；](?:.{0,200})[,，、;；]", re.DOTALL),
     Cue.LOUD: re.compile(r"[!！]\W*\Z"),

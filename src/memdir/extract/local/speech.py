@@ -136,8 +136,9 @@ def _tidy(piece: str) -> Iterator[str]:
 
 
 _SHIFT = re.compile(
-    r"(?:oh |ah |ok |and |哦|啊|对了|嗯)?[,，]?\s?(?:btw|by the way|also[,:]|another thing|one more thing|unrelated|on another note"
-    r"|separately|另外|还有|顺便|顺嘴|顺带|übrigens|außerdem[,:]|por cierto|además,|ちなみに|あと、|それと)",
+    r"(?:oh |ah |ok |and |哦|啊|对了|嗯)?[,，]?\s?"
+    r"(?:btw|by the way|also[,:]|another thing|one more thing|unrelated|on another note|separately"
+    r"|另外|还有|顺便|顺嘴|顺带|übrigens|außerdem[,:]|por cierto|además,|ちなみに|あと、|それと)",
     re.IGNORECASE,
 )
 """Here a person goes over to something else."""

@@ -100,10 +100,12 @@ class Cue(StrEnum):
     LOUD = "loud"  # it ends in an exclamation mark
     # found by place (place.py)
     OPENS = "opens"  # of the first thing the person says in the talk
+    REPLIES = "replies"  # of an answer to what the assistant asked
     ECHO = "echo"  # half of its words were just said by the assistant or a tool
     ALONE = "alone"  # the only sentence of its turn
     LEADS = "leads"  # the first of several
     CLOSES = "closes"  # the last of several
+    UNREAL = "unreal"  # of a turn after one that was not meant, or only supposed
     TERSE = "terse"  # of a turn of few words
     AMPLE = "ample"  # of a turn of many
     # found by comparison (proposals.py)
@@ -161,7 +163,8 @@ def _pattern(phrases: list[str], opening: str, *, spaced: bool) -> re.Pattern[st
 
 def _phrase(phrase: str, *, spaced: bool) -> str:
     parts = [re.sub(r"\\? +", r"\\s+", re.escape(p.strip())) for p in phrase.split("…")]
-    joined = f".{{0,{GAP}}}?".join(parts)
+    gap = f".{{0,{GAP}}}?"
+    joined = (rf"(?!\w){gap}" if spaced else gap).join(parts)
     if phrase.endswith("$"):
         return joined[:-2] + r"\W*\Z"
     if not spaced:
