@@ -39,7 +39,7 @@ bench-recall: $(DEV) ## which memories it finds for a prompt
 
 stress: $(DEV) ## kill -9 at 200 random points; two writers at once
 	$(PY) -m tests.stress.kill --rounds 200
-	$(PY) -m tests.stress.racers --each 200
+	$(PY) -m tests.stress.racers --count 200
 
 docs: $(DEV) ## regenerate what is generated: the settings schema, the golden prompts, the command reference
 	$(PY) -m memdir.settings > src/memdir/settings.schema.json

@@ -168,6 +168,10 @@ _OPENING = (
 # ---------------------------------------------------------------------------------- fitting
 
 
+PLACE = 0.5
+"""Of the fitted weight for standing first or last in a turn: people type shorter turns than these talks."""
+
+
 def fit(cases: Sequence[Example]) -> dict[str, tuple[float, ...]]:
     """The table: for each feature its weights for the worth and for every kind."""
     given = [(e.features, bool(e.kinds), e.weight) for e in cases]
@@ -181,6 +185,7 @@ def fit(cases: Sequence[Example]) -> dict[str, tuple[float, ...]]:
         )
         for kind in KINDS
     ]
+    worth |= {name: worth[name] * PLACE for name in ("leads", "closes") if name in worth}
     names = sorted({name for one in (worth, *kinds) for name in one})
     return {name: tuple(one.get(name, 0.0) for one in (worth, *kinds)) for name in names}
 

@@ -91,7 +91,7 @@ def test_a_fork_writes_only_markdown_inside_its_directory_A5_A8(
         ("{P}/src/a.py", True),
         ("src", True),
         ("{P}/../transcripts/s.jsonl", True),
-        ("{P}/.git/config", True),
+        ("{P}/.git/HEAD", True),
         ("{P}/secrets.py", True),
         ("{P}/credentials/models.py", True),
         ("{P}/environment.yml", True),
@@ -117,6 +117,8 @@ def test_a_fork_writes_only_markdown_inside_its_directory_A5_A8(
         ("{P}/service-account.json", False),
         ("{P}/a/../service_account-prod.json", False),
         ("{P}/x.jks", False),
+        ("{P}/.git/config", False),
+        ("{P}/deploy/secrets/db", False),
         ("{P}/prod.tfvars", False),
         ("{P}/.config/gh/hosts.yml", False),
         ("{M}/.env", False),
@@ -152,6 +154,15 @@ server.key secrets.yaml .env prod.env .env.production service-account.json ~/.np
 /var/run/secrets/kubernetes.io/serviceaccount/token ~/.kube/config ~/.config/containers/auth.json
 ~/.password-store/x id_ed25519 ~/.config/sops/age/keys.txt ~/.putty/k.ppk x.jks x.p8
 /etc/ssh/ssh_host_rsa_key /etc/kubernetes/admin.conf
+kubeconfig kubeconfig-prod.yaml prod.kubeconfig secrets/db deploy/Secrets/a.txt secrets.yml secrets.prod.yaml
+prod.secrets.yml .git/config token.txt tokens.txt passwords.txt .vault_pass .vault-pass.txt gcp-key.json
+my_credentials-2.json shop-firebase-adminsdk-1a2b.json service-account-prod.json wp-config.php
+.dockerconfigjson appsettings.Production.json appsettings.eu.prod.json local.settings.json NuGet.Config
+"""
+ORDINARY = """
+src/tokens.py docs/secrets.md src/secrets.py package.json keyboard.json monkey.json tokens.json key.md
+wp-config-sample.php appsettings.json appsettings.Development.json settings.json kubeconfig.md
+src/credentials.py passwords.md .git/HEAD config docs/credentials.md token.go tokenizer.txt nuget.md service_account.py
 """
 
 
@@ -163,6 +174,14 @@ def test_a_place_of_credentials_is_asked_about_wherever_one_works_A9(path: str) 
         assert isinstance(decide_main(call, memory=None, cwd=home), Ask)
         assert isinstance(decide_main(call, memory=None, cwd=Path("/")), Ask)
         assert isinstance(decide_fork(call, memory=home / "m", cwd=home, also=[Path("/etc")]), Deny)
+
+
+@pytest.mark.parametrize("path", ORDINARY.split())
+def test_an_ordinary_file_stays_readable_whatever_it_is_about_A9(path: str) -> None:
+    home = Path.home()
+    call = called("Read", file_path=path)
+    assert isinstance(decide_main(call, memory=None, cwd=home), Allow)
+    assert isinstance(decide_fork(call, memory=home / "m", cwd=home), Allow)
 
 
 @pytest.mark.anyio
@@ -213,7 +232,8 @@ async def test_what_the_log_is_told_of_a_refusal_holds_nothing_of_the_call_H4(wo
         ("Edit", "{P}/.memdir/settings.local.json", Ask, Ask),
         ("Write", "{P}/.GitHub/workflows/ci.yml", Ask, Ask),
         ("Write", "{P}/.vscode/tasks.json", Ask, Ask),
-        ("Read", "{P}/.git/config", Allow, Allow),
+        ("Read", "{P}/.git/HEAD", Allow, Allow),
+        ("Read", "{P}/.git/config", Ask, Ask),
         ("Write", "/etc/hosts", Ask, Ask),
         ("Write", "a\0", Deny, Deny),
         ("Write", "a\ud800", Deny, Deny),

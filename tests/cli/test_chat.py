@@ -98,7 +98,7 @@ def test_a_conversation_at_a_terminal_H1(desk: Desk, line: Line) -> None:
         says(someone, "/memory")
         assert "no memories yet" in someone.sees("in /")
         says(someone, "/remember 我们用 pnpm")
-        someone.sees("Memory updated: project_")
+        someone.sees(r"Memory updated: \w+\.md")
         says(someone, "/remember password = Xk39dkfjsl2291")
         someone.sees("error: not written.*\nhint: ")
         says(someone, "/dance")

@@ -11,10 +11,11 @@ import pytest
 from tests.cli.support import Desk
 
 DEPLOYS = "we deploy on Tuesdays"
+DEPLOYS_IN_PROJECT = ("--type", "project", DEPLOYS)
 
 
 def test_a_memory_is_made_listed_shown_forgotten_and_brought_back_H1(desk: Desk) -> None:
-    made = desk("remember", DEPLOYS)
+    made = desk("remember", *DEPLOYS_IN_PROJECT)
     assert (made.code, made.out, made.err) == (0, "", "created project_deploy_tuesdays.md\n")
     assert desk("list").out == f"project  today  project_deploy_tuesdays.md  {DEPLOYS}\n"
     shown = desk("show", "project_deploy_tuesdays")
@@ -56,7 +57,7 @@ def test_a_name_that_is_not_there_ends_with_3_H1(desk: Desk, command: str) -> No
 
 
 def test_a_name_that_two_memories_have_ends_with_2_and_names_both_H1(desk: Desk) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     twin = desk.memory / "twin.md"
     twin.write_bytes((desk.memory / "project_deploy_tuesdays.md").read_bytes())
     ran = desk("show", "--json", DEPLOYS)
@@ -66,7 +67,7 @@ def test_a_name_that_two_memories_have_ends_with_2_and_names_both_H1(desk: Desk)
 
 
 def test_the_index_can_be_shown_and_not_forgotten_H1(desk: Desk) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     assert "(project_deploy_tuesdays.md)" in desk("show", "MEMORY.md").out
     ran = desk("forget", "MEMORY.md")
     assert (ran.code, ran.err.splitlines()[0]) == (2, "error: MEMORY.md is the index, not a memory")
@@ -74,13 +75,13 @@ def test_the_index_can_be_shown_and_not_forgotten_H1(desk: Desk) -> None:
 
 def test_only_one_type_is_listed_H1(desk: Desk) -> None:
     desk("remember", "--type", "user", "I like short answers")
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     assert [line.split()[0] for line in desk("list", "--type", "user").out.splitlines()] == ["user"]
     assert "no memories of type reference in" in desk("list", "--type", "reference").err
 
 
 def test_remembering_the_same_twice_changes_nothing_H1(desk: Desk) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     before = desk.files()
     assert desk("remember", "We deploy on Tuesdays.").err == "nothing changed: that is remembered already\n"
     assert desk.files() == before
@@ -94,7 +95,7 @@ def test_a_secret_is_refused_with_5_and_its_value_told_nowhere_E10(desk: Desk) -
 
 
 def test_text_to_remember_may_come_from_a_pipe_H1(desk: Desk) -> None:
-    ran = desk.process("remember", said="release notes:\n- Anna owns the checklist\n")
+    ran = desk.process("remember", "--type", "project", said="release notes:\n- Anna owns the checklist\n")
     assert (ran.code, ran.err) == (0, "created project_release_notes.md\n")
     nothing = desk.process("remember", said=" \n")
     assert (nothing.code, nothing.err.splitlines()[0]) == (2, "error: nothing to remember")
@@ -120,7 +121,7 @@ def edited(desk: Desk, monkeypatch: pytest.MonkeyPatch, script: str, name: str =
 
 
 def test_an_edit_is_saved_like_any_other_change_H1(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     assert edited(desk, monkeypatch, 'echo "And on Fridays." >> "$1"') == (
         0,
         "updated project_deploy_tuesdays.md\n",
@@ -139,7 +140,7 @@ def test_an_edit_that_leaves_nothing_changes_nothing_H1(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     before = desk.files()
     assert edited(desk, monkeypatch, script)[0] == code
     assert desk.files() == before
@@ -151,7 +152,7 @@ def test_a_secret_in_an_edit_is_refused_and_the_text_is_kept_E10(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     before = desk.files()
     code, told = edited(desk, monkeypatch, 'echo "password = Xk39dkfjsl2291" >> "$1"')
     (kept,) = tmp_path.glob("memdir-*")
@@ -166,7 +167,7 @@ def test_an_edit_beside_another_change_ends_with_4_and_loses_neither_F9(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     theirs = desk.memory / "project_deploy_tuesdays.md"
     code, told = edited(desk, monkeypatch, f'echo mine >> "$1"; echo theirs >> "{theirs}"')
     (kept,) = tmp_path.glob("memdir-*")
@@ -180,7 +181,7 @@ def test_an_edit_beside_another_change_ends_with_4_and_loses_neither_F9(
 def test_an_editor_that_can_t_be_started_is_told_H1(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, editor: str
 ) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     monkeypatch.setenv("EDITOR", editor)
     ran = desk("edit", DEPLOYS)
     assert (ran.code, ran.err.splitlines()[1]) == (2, "hint: set VISUAL or EDITOR")
@@ -217,7 +218,7 @@ def test_a_folder_that_is_gone_is_told_H1(
 
 
 def test_a_file_name_cannot_steer_the_terminal_H1(desk: Desk) -> None:
-    desk("remember", DEPLOYS)
+    desk("remember", *DEPLOYS_IN_PROJECT)
     name = os.fsencode(desk.memory) + b"/red\x1b[31m\xff.md"
     with open(name, "w") as file:  # noqa: PTH123 - its name is no text
         file.write("hello\n")

@@ -67,7 +67,7 @@ def test_status_tells_what_needs_care_and_survives_it_H1(desk: Desk, monkeypatch
     settings.parent.mkdir()
     settings.write_text(json.dumps({"modle": "x", "model": "odd"}), "utf-8")
     monkeypatch.setenv("MEMDIR_PATH_OVERRIDE", "/etc")
-    desk("remember", "we deploy on Tuesdays")
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
     (desk.memory / "project_deploy_tuesdays.md").unlink()
     ran = desk("status")
     assert ran.code == 0
@@ -100,7 +100,7 @@ def test_a_file_where_the_memory_should_be_is_told_P5(desk: Desk) -> None:
 
 
 def test_what_the_system_refuses_is_a_sentence_H1(desk: Desk) -> None:
-    desk("remember", "we deploy on Tuesdays")
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
     (desk.memory / "MEMORY.md").unlink()
     (desk.memory / "MEMORY.md").mkdir()
     ran = desk("remember", "--json", "the cat is called Tom")
@@ -110,7 +110,7 @@ def test_what_the_system_refuses_is_a_sentence_H1(desk: Desk) -> None:
 
 
 def test_a_reader_who_is_gone_ends_it_quietly_H1(desk: Desk) -> None:
-    desk("remember", "we deploy on Tuesdays")
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
     (desk.memory / "long.md").write_text("x\n" * 400_000, "utf-8")
     memdir = f"{sys.executable} -m memdir"
     code = "echo ${PIPESTATUS[0]}"
@@ -127,7 +127,7 @@ def test_a_terminal_that_knows_no_chinese_shows_codes_H1(desk: Desk) -> None:
 
 
 def test_recall_shows_what_a_prompt_would_get_and_why_R10(desk: Desk) -> None:
-    desk("remember", "we deploy the shop on Tuesdays")
+    desk("remember", "--type", "project", "we deploy the shop on Tuesdays")
     desk("remember", "--type", "user", "Tom likes cats, dogs, horses, birds and the smell of a new shop")
     assert desk("recall", "when", "do", "we", "deploy?").out == "project_deploy_shop_tuesdays.md\n"
     explained = desk("recall", "--explain", "when do we deploy the shop?").out.splitlines()
@@ -141,7 +141,7 @@ def test_recall_shows_what_a_prompt_would_get_and_why_R10(desk: Desk) -> None:
 
 
 def test_a_recall_that_fails_says_why_R5(desk: Desk) -> None:
-    desk("remember", "we deploy the shop on Tuesdays")
+    desk("remember", "--type", "project", "we deploy the shop on Tuesdays")
     ran = desk("--model", "anthropic:claude-sonnet-5", "recall", "--json", "deploy")
     assert (ran.code, ran.json["files"], ran.json["error"]["kind"]) == (2, [], "KeyMissing")
     assert ran.err.splitlines()[0] == "error: recall failed: the provider's key is not in the environment"
@@ -158,7 +158,7 @@ def test_the_summaries_of_commands_are_whole_H1(desk: Desk) -> None:
 
 
 def test_a_light_command_loads_nothing_heavy_H1(desk: Desk) -> None:
-    desk("remember", "we deploy on Tuesdays")
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
     code = (
         "import sys\n"
         "from memdir.cli import main\n"

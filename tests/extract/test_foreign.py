@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -116,11 +117,27 @@ def test_what_the_program_says_in_the_persons_role_is_not_their_word_E11(
         ("what is <bash-input> for?", "what is <bash-input> for?"),
         ("a <bash-input> <system-reminder>x</system-reminder> b", "a <bash-input>  b"),
         ("<bash-input>ls <system-reminder></bash-input>use tabs", "use tabs"),
+        ("<system-reminder>\na\n</system-reminder>\nevil\n<system-reminder></system-reminder>\nmine", "mine"),
+        ("mine <system-reminder>a</system-reminder>\nevil <system-reminder></system-reminder>", "mine"),
+        ("<system-reminder>\nevil", ""),
+        ("\n<task-notification>evil <bash-input>x</bash-input> evil", ""),
+        ('<teammate-message teammate_id="bob" summary="a > b">\nevil\n</teammate-message>', ""),
+        ('<system-reminder type="x">\nevil\n</system-reminder >\nmine', "mine"),
+        ("<session-start-hook>evil</session-start-hook>", ""),
+        ("This session is being continued from a previous conversation that ran out. evil", ""),
+        ("<system-reminders> are what I call them", "<system-reminders> are what I call them"),
         ("", ""),
     ],
 )
 def test_blocks_beside_the_persons_words_are_cut_away_E11(text: str, own: str) -> None:
     assert own_words(text) == own
+
+
+def test_one_block_of_a_message_can_not_take_another_with_it_E11(tmp_path: Path) -> None:
+    blocks = ["<system-reminder>unclosed", "use tabs", "<bash-input>x</bash-input>", "and spaces in YAML"]
+    content = [{"type": "text", "text": block} for block in blocks]
+    talk = the_talk(written(tmp_path / "t.jsonl", [record("1", None, content)]))
+    assert words(talk) == ["use tabs\nand spaces in YAML"]
 
 
 def test_only_the_branch_that_ends_the_conversation_counts_E11(tmp_path: Path) -> None:
@@ -145,6 +162,60 @@ def test_what_was_said_before_compaction_was_said_all_the_same_E11(tmp_path: Pat
         record("3", "2", "go on"),
     ]
     assert words(the_talk(written(tmp_path / "t.jsonl", lines))) == ["use tabs", "go on"]
+
+
+@pytest.mark.parametrize("parent", [None, "gone"])
+def test_a_missing_link_loses_nothing_of_what_was_said_before_it_E7(
+    tmp_path: Path, parent: str | None
+) -> None:
+    lines = [
+        record("1", None, "use tabs"),
+        record("2", "1", "ok", kind="assistant"),
+        {"type": "system", "uuid": "b", "parentUuid": parent, "logicalParentUuid": parent},
+        record("3", "b", "A summary", isCompactSummary=True),
+        record("4", "3", "go on"),
+    ]
+    assert words(the_talk(written(tmp_path / "t.jsonl", lines))) == ["use tabs", "go on"]
+
+
+def test_a_torn_line_costs_itself_only_and_is_counted_E7(tmp_path: Path) -> None:
+    lines: list[object] = [
+        record("1", None, "use tabs"),
+        json.dumps(record("2", "1", "ok", kind="assistant"))[:40],
+        "",
+        record("3", "2", "go on"),
+    ]
+    talk = the_talk(written(tmp_path / "t.jsonl", lines))
+    assert words(talk) == ["use tabs", "go on"]
+    assert talk.skipped == 1
+
+
+def test_a_side_chain_is_nobodys_ancestor_E11(tmp_path: Path) -> None:
+    lines = [
+        record("1", None, "use tabs"),
+        record("s", "1", "side word", isSidechain=True),
+        record("2", "s", "go on"),
+    ]
+    assert words(the_talk(written(tmp_path / "t.jsonl", lines))) == ["use tabs", "go on"]
+
+
+def test_answers_to_calls_made_side_by_side_are_all_in_the_talk_E11(tmp_path: Path) -> None:
+    def use(name: str) -> list[object]:
+        return [{"type": "tool_use", "id": name, "name": "Bash", "input": {}}]
+
+    def answer(name: str) -> list[object]:
+        return [{"type": "tool_result", "tool_use_id": name, "content": name}]
+
+    lines = [
+        record("1", None, "look"),
+        record("2", "1", use("a"), kind="assistant"),
+        record("3", "2", use("b"), kind="assistant"),
+        record("4", "2", answer("a")),
+        record("5", "3", answer("b")),
+        record("6", "5", "done", kind="assistant"),
+    ]
+    talk = the_talk(written(tmp_path / "t.jsonl", lines))
+    assert [message.id for message in talk.messages] == ["1", "2", "4", "3", "5", "6"]
 
 
 def test_torn_and_unknown_lines_cost_themselves_only_E11(tmp_path: Path) -> None:
@@ -193,6 +264,21 @@ def test_transcripts_are_found_without_those_of_side_chains(tmp_path: Path) -> N
     assert {path.name for path in find(tmp_path)} == {"1.jsonl", "3.jsonl"}
 
 
+def test_only_files_below_the_given_folder_are_judged_by_their_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "subagents" / "projects"
+    folder.mkdir(parents=True)
+    (folder / "1.jsonl").touch()
+    (folder / "dangling.jsonl").symlink_to(tmp_path / "nowhere")
+    (folder / "folder.jsonl").mkdir()
+    assert find(folder) == [folder / "1.jsonl"]
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.jsonl")
+    with pytest.raises(NotFound, match="no regular file"):
+        read(tmp_path / "t.jsonl")
+
+
 def test_a_long_transcript_is_read_in_linear_time(tmp_path: Path) -> None:
     lines = (record(str(n), str(n - 1) if n else None, f"line {n} <bash-input>") for n in range(5_000))
     path = written(tmp_path / "t.jsonl", lines)
@@ -207,8 +293,9 @@ def test_a_line_too_deep_or_too_odd_costs_that_line_only(tmp_path: Path) -> None
     assert words(the_talk(path)) == ["use tabs"]
 
 
-def test_a_folder_that_no_disk_has_is_none(tmp_path: Path) -> None:
-    path = written(tmp_path / "t.jsonl", [record("1", None, "use tabs", cwd="/a\0b")])
+@pytest.mark.parametrize("cwd", ["/a\0b", "/a\ud800b"])
+def test_a_folder_that_no_disk_has_is_none(tmp_path: Path, cwd: str) -> None:
+    path = written(tmp_path / "t.jsonl", [record("1", None, "use tabs", cwd=cwd)])
     assert the_talk(path).cwd is None
 
 

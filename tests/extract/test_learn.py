@@ -7,16 +7,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 
-from memdir.errors import ModelOverloaded
+from memdir.errors import Conflict, ModelOverloaded
+from memdir.extract import cursor
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
 from memdir.extract.saved import Saved
 from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
-from memdir.model.messages import Message, ToolResult, ToolUse, assistant, person
+from memdir.model.messages import Message, Request, ToolResult, ToolUse, assistant, person
 from memdir.testing import ScriptedModel, call, say, temporary_memory, tree
 from tests.extract.support import FRIDAYS, NOW, POINTER, count_of
 
@@ -140,3 +142,79 @@ async def test_two_projects_of_one_session_have_a_cursor_each_E7(memory: MemoryD
     await learned(memory, model, one)
     await learned(memory, model, replace(talk(person("two")), part="/nowhere/other"))
     assert len(model.requests) == 2
+
+
+async def test_several_at_once_learn_from_a_talk_once_E7(memory: MemoryDir) -> None:
+    said, outcomes = talk(person(RULE), assistant("Yes.")), list[Saved]()
+
+    async def once() -> None:
+        outcomes.append(await learned(memory, Local(), said))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(once)
+    assert sorted(len(saved.changes) for saved in outcomes) == [0, 0, 1]
+    assert len(memory.list()) == 1
+
+
+async def test_who_comes_while_another_is_learning_is_told_so_in_the_end_E7(memory: MemoryDir) -> None:
+    cursors, said = memory.directory.parent / "cursors", talk(person(RULE))
+    async with cursor.alone(cursors, said.session_id):
+        with pytest.raises(Conflict, match="right now"):
+            await learn(said, memory=memory, model=Local(), cursors=cursors, now=lambda: NOW, wait=0.01)
+    assert memory.list() == []
+
+
+def shown(requests: list[Request]) -> str:
+    """All that the person said, as forks were shown it as new."""
+    said = (m for r in requests for m in r.messages[-count_of(r) - 1 :] if m.origin == "person")
+    return "".join(message.text for message in said)
+
+
+def busy(turns: int) -> list[Message]:
+    """What an agent says and is told in so many steps."""
+    use = ToolUse(id="t", name="Bash", input={"command": "npm test"})
+    result = ToolResult(tool_use_id="t", content="ok " * 300)
+    told = Message(role="user", content=(result,), origin="tool", at=NOW)
+    return [replace(step) for _ in range(turns) for step in (assistant("so " * 200, use, at=NOW), told)]
+
+
+@pytest.mark.parametrize("steps", [5, 60, 600])
+async def test_of_a_very_long_turn_the_persons_words_are_shown_E7(memory: MemoryDir, steps: int) -> None:
+    model = ScriptedModel([say("Nothing to save.")], window=20_000)
+    last = assistant("All done.", at=NOW)
+    await learned(memory, model, talk(person(RULE), *busy(steps), last))
+    assert shown(model.requests) == RULE
+    if steps < 600:  # what can be held is shown to its end
+        assert "All done." in [message.text for message in model.requests[0].messages]
+    model.assert_exhausted()
+
+
+async def test_a_word_longer_than_the_model_can_hold_is_shown_in_pieces_E7(memory: MemoryDir) -> None:
+    model = ScriptedModel([say("Nothing to save.")] * 4, window=20_000)
+    word = " ".join(f"word{number}" for number in range(10_000))
+    await learned(memory, model, talk(person(word), assistant("Yes.")))
+    assert shown(model.requests) == word
+    model.assert_exhausted()
+
+
+@pytest.mark.parametrize(
+    ("tool", "place", "is_error", "is_left_alone"),
+    [
+        ("Write", "no_fridays.md", False, True),
+        ("MultiEdit", "MEMORY.md", False, True),
+        ("Write", "no_fridays.md", True, False),
+        ("Read", "no_fridays.md", False, False),
+        ("Write", "../other.md", False, False),
+        ("Edit", "\0", False, False),
+    ],
+)
+async def test_a_turn_in_which_another_programs_agent_wrote_memory_is_left_alone_E4(
+    memory: MemoryDir, tool: str, place: str, is_error: bool, is_left_alone: bool
+) -> None:
+    use = ToolUse(id="t", name=tool, input={"file_path": f"{memory.directory}/{place}"})
+    result = ToolResult(tool_use_id="t", content="ok", is_error=is_error)
+    told = Message(role="user", content=(result,), origin="tool")
+    saved = await learned(memory, Local(), talk(person(RULE), assistant(use), told, assistant("Noted.")))
+    assert (saved == Saved()) is is_left_alone

@@ -60,6 +60,36 @@ def test_a_wish_to_forget_removes_file_and_pointer_E1(memory: MemoryDir) -> None
     assert memory.index().strip() == ""
 
 
+def test_a_copy_of_the_talk_does_not_bring_back_what_was_deleted_E11(memory: MemoryDir) -> None:
+    said = person(RULE)
+    (change,) = learn(memory, said).changes
+    memory.delete(change.file, now=NOW)
+    assert learn(memory, said, assistant("Yes.")) == Saved()
+    assert learn(memory, person(RULE)).changes  # said anew, it counts anew
+
+
+def test_a_deleted_memory_that_can_not_be_read_is_no_hindrance_E11(memory: MemoryDir) -> None:
+    (change,) = learn(memory, person(RULE)).changes
+    entry = memory.delete(change.file, now=NOW)
+    (memory.trash.folder / f"{entry.id}.md").write_bytes(b"\xff")
+    assert learn(memory, person(RULE)).changes
+
+
+def test_once_the_run_is_over_nothing_more_is_written_E9(memory: MemoryDir) -> None:
+    written: list[bool] = []
+
+    def after_one() -> bool:
+        written.append(True)
+        return len(written) > 1
+
+    said = [person(RULE), person(PLACE)]
+    saved = rules.extract(
+        said, memory=memory, session="s", today=date(2026, 3, 5), now=NOW, is_over=after_one
+    )
+    assert len(saved.changes) == 1
+    assert len(tree(memory.directory)) == 2
+
+
 class Watched(MemoryDir):
     """A directory where somebody else has been quicker, or where a secret is seen, the first time."""
 

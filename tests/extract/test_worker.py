@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
+from typing import Any
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 from memdir.agent.attachments import changed_files
@@ -13,6 +17,7 @@ from memdir.extract import cursor
 from memdir.extract.cursor import Cursor
 from memdir.extract.saved import Change, Saved
 from memdir.fs import digest
+from memdir.memory.store import MemoryDir
 from memdir.memory.topic import parse
 from memdir.model.local import Local
 from memdir.model.messages import Request, assistant, person
@@ -288,6 +293,94 @@ async def test_shutdown_waits_a_bounded_time_and_breaks_off_cleanly_E9(stage: Sc
         assert await stage.extractor.drain(0.01)
     assert len(stage.forks) == 1
     assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+
+
+class Slow(MemoryDir):
+    """A directory that lists its files only when it is told to."""
+
+    begun: threading.Event
+    may_go_on: threading.Event
+
+    def list(self) -> Any:
+        self.begun.set()
+        assert self.may_go_on.wait(5)
+        return super().list()
+
+
+async def test_shutdown_does_not_wait_for_a_thread_that_then_writes_nothing_E9(stage: Scene) -> None:
+    slow = Slow(stage.memory.directory, trash=stage.memory.directory.parent / "trash")
+    slow.begun, slow.may_go_on = threading.Event(), threading.Event()
+    stage.memory = slow
+    stage.model.add(say("Understood."))
+    agent = stage.begin(model=Local())
+    with anyio.fail_after(5):
+        await agent.run("Please remember: from now on never merge on Fridays.")
+        assert await anyio.to_thread.run_sync(slow.begun.wait, 5)
+        try:
+            assert not await stage.extractor.drain(0.01)
+            assert not slow.may_go_on.is_set()
+        finally:
+            slow.may_go_on.set()
+        while anyio.to_thread.current_default_thread_limiter().borrowed_tokens:
+            await anyio.lowlevel.checkpoint()
+    assert tree(stage.memory.directory) == {}
+    assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+
+
+@pytest.mark.parametrize("kind", ["folder", "looping link"])
+async def test_a_cursor_file_that_is_none_never_breaks_the_session_E7(stage: Scene, kind: str) -> None:
+    begun, may_end = anyio.Event(), anyio.Event()
+
+    async def slow(_: Request) -> Line:
+        begun.set()
+        await may_end.wait()
+        return finds_nothing()
+
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content=FRIDAYS)
+    stage.model.when(is_fork, slow)
+    stage.model.add(say("One."), write, say("Two."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        await agent.run("first")
+        await begun.wait()
+        await agent.run("remember: no merges on Fridays")
+    place = cursor.path(stage.cursors, stage.session)
+    place.unlink()
+    place.mkdir() if kind == "folder" else place.symlink_to(place)
+    may_end.set()
+    await stage.settle()
+    told = [event.fields["where"] for event in stage.events if event.name == "failed"]
+    assert told == ["cursor", "cursor"]
+    assert stage.skipped == ["one is running", "the agent wrote memory itself"]
+
+
+async def test_what_another_program_has_learned_from_the_session_is_not_learned_again_E7(
+    stage: Scene,
+) -> None:
+    stage.model.when(is_fork, finds_nothing())
+    stage.model.add(say("One."), say("Two."), say("Three."))
+    agent = stage.begin(every=3)
+    for words in ("one", "two"):
+        await agent.run(words)
+    cursor.save(stage.cursors, stage.session, Cursor.behind(agent.messages[-1]))
+    await agent.run("three")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2]
+
+
+async def test_a_run_waits_for_who_is_learning_from_the_session_and_sees_only_the_rest_E7(
+    stage: Scene,
+) -> None:
+    stage.model.add(say("One."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        async with cursor.alone(stage.cursors, stage.session):
+            await agent.run("first")
+            assert stage.extractor.is_running
+            cursor.save(stage.cursors, stage.session, Cursor.behind(agent.messages[-1]))
+        await stage.settle()
+    assert stage.forks == []
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
 
 
 async def test_without_a_language_model_rules_do_the_work_E1(stage: Scene) -> None:

@@ -26,7 +26,11 @@ from tests.extract_local.talks import TODAY, created, one
             "licence",
         ),
         ("project", "The pilot with the harbour goes live on 14 September.", "2026-09-14"),
-        ("project", "Yesterday the importer corrupted two customer files for an hour.", "2026-03-04"),
+        (
+            "project",
+            "Yesterday the importer corrupted two customer files because the disk was full, nobody noticed.",
+            "2026-03-04",
+        ),
         (
             "reference",
             "Release notes live in the wiki, https://wiki.example.com/releases",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from memdir.extract.local import Create, Delete, Known
-from tests.extract_local.talks import deleted, memory, person, update
+from memdir.extract.local import Create, Delete, Known, Turn, Update, propose
+from tests.extract_local.talks import TODAY, deleted, memory, person, update
 
 LAUNCH = memory(
     "launch.md", "Harbour launch", "Harbour 2 launches on 2026-03-16 (Monday). Doors open at nine."
@@ -38,6 +40,45 @@ def test_a_new_address_replaces_the_old_one_and_the_rest_survives() -> None:
 def test_a_new_rule_replaces_the_old_one() -> None:
     body = update("From now on split pull requests, at most 300 lines each.", known=[REVIEW]).body
     assert ("300 lines" in body, "one big commit" in body) == (True, False)
+
+
+RULES = (
+    "以后提交信息和代码注释一律用英文写，因为波兰的同事也要看代码。",
+    "以后所有承运商都在解析时转成 UTC，上次夏令时切换那天顺序全乱了。",
+    "From now on name branches after the ticket, the release script reads it.",
+    "From now on write tests with recordings, mocks hid a changed date format.",
+    "The orders dashboard is at https://stats.example.com/orders, that is where oncall looks.",
+    "The billing dashboard is at https://stats.example.com/billing, that is where oncall looks.",
+    "We freeze the release branch on 2026-04-10, because the auditors come.",
+    "The old gateway goes off on 2026-05-04, because the contract ends.",
+)
+
+
+def test_news_about_something_else_never_takes_the_place_of_a_memory_F3() -> None:
+    """Said in turns of their own, with all that was said before as context: each is there at the end."""
+    known: dict[str, Known] = {}
+    talk: list[Turn] = []
+    for number, said in enumerate(RULES):
+        turn = Turn(role="person", text=said)
+        for proposal in propose([turn], list(known.values()), today=TODAY, context=talk):
+            if isinstance(proposal, Create):
+                made = memory(f"{number}.md", proposal.title, proposal.body, kind=proposal.type)
+                known[made.file] = made
+            elif isinstance(proposal, Update):
+                known[proposal.file] = replace(known[proposal.file], body=proposal.body)
+        talk += [turn, Turn(role="assistant", text="Understood, I'll keep to that.")]
+    kept = "\n".join(one.body for one in known.values())
+    for telling in (
+        "英文",
+        "UTC",
+        "branches",
+        "recordings",
+        "/orders",
+        "/billing",
+        "2026-04-10",
+        "2026-05-04",
+    ):
+        assert telling in kept
 
 
 def test_two_updates_of_one_file_build_on_each_other() -> None:

@@ -28,6 +28,9 @@ from memdir.memory.manifest import harmless
 A = "- [A](a.md) — first\n"
 B = "- [B](b.md) — second\n"
 
+HANGS = 60.0
+"""Seconds. What takes quadratic time takes far longer on these inputs; nothing else does on any machine."""
+
 
 def _entry(number: int, *, length: int = 40) -> str:
     return f"- [T{number}](t{number}.md) - ".ljust(length - 1, "x") + "\n"
@@ -172,7 +175,7 @@ def test_loading_and_pointing_take_linear_time_F7(text: str) -> None:
     start = time.perf_counter()
     load(text)
     add(text, Pointer(title="t", file="t.md", hook="h"))
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < HANGS
 
 
 # -- the answer to a write that goes over (F7) ------------------------------------------------------------

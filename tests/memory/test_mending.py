@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -186,9 +185,7 @@ def test_a_thousand_topics_get_their_pointers_in_one_change_F9(
         real(path, data, expected=expected, within=within)
 
     monkeypatch.setattr(fs, "replace_if", counted)
-    start = time.perf_counter()
     assert len(store.mend()) == 1000
-    assert time.perf_counter() - start < 10
     assert len(changes) == 1
     assert len(entrypoint.pointers(store.index())) == 1000
     assert "(t999.md)" in entrypoint.load(store.index()).text

@@ -23,6 +23,9 @@ from tests.cases import case_rows
 
 NOW = datetime(2026, 3, 30, 12, 0, tzinfo=UTC)
 
+HANGS = 60.0
+"""Seconds. What takes quadratic time takes far longer on these inputs; nothing else does on any machine."""
+
 # -- the case file (F2) ---------------------------------------------------------------------------------
 
 
@@ -80,7 +83,7 @@ def test_reading_takes_linear_time_whatever_the_input_F2(text: str) -> None:
     start = time.perf_counter()
     parse(text, filename="x.md")
     edit(text.encode(), {"type": "user"})
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < HANGS
 
 
 # -- reading (F1, F2) -----------------------------------------------------------------------------------
@@ -360,7 +363,7 @@ def test_a_key_that_comes_to_light_again_and_again_is_refused_in_linear_time_F1(
     start = time.perf_counter()
     with pytest.raises(UsageError, match="tangled"):
         edit(data, {"type": None})
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < HANGS
 
 
 def test_an_emptied_key_does_not_take_over_the_list_below_it_F1() -> None:
@@ -374,7 +377,7 @@ def test_taking_out_a_key_that_is_there_a_thousand_times_takes_linear_time_F1(re
     data = f"---\nname: a\n{repeated * 5000}---\n".encode()
     start = time.perf_counter()
     changed = edit(data, {"type": None, "origin.session": None})
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < HANGS
     found = parse(changed, filename="f.md")
     assert (found.name, found.type, found.origin) == ("a", None, None)
 

@@ -219,6 +219,38 @@ async def test_an_answer_that_was_seen_in_part_is_not_asked_for_twice(
 
 
 @pytest.mark.parametrize(
+    "block",
+    [think("Let me see what is there, step by step.", signature="c2ln"), call("Write", content="x" * 500)],
+    ids=["thinking", "a call"],
+)
+@pytest.mark.parametrize("fault", [cut_off, lambda *blocks: breaks(overloaded(), *blocks)])
+async def test_an_answer_that_broke_off_before_its_text_is_asked_for_again_A3(
+    server: WireServer, model: Anthropic, fault: type, block: Text
+) -> None:
+    server.add(fault(block), say("whole"))
+    pieces: list[str] = []
+    assert (await model.complete(ask("hi"), on_text=pieces.append)).text == "".join(pieces) == "whole"
+    server.assert_exhausted()
+
+
+async def test_an_answer_that_nobody_watches_is_asked_for_again_A3(
+    server: WireServer, model: Anthropic
+) -> None:
+    server.add(cut_off(say("I will write a long file now, so wait.")), say("whole"))
+    assert (await model.complete(ask("hi"))).text == "whole"
+    server.assert_exhausted()
+
+
+async def test_what_is_asked_again_for_different_reasons_is_counted_together_A3(
+    server: WireServer, model: Anthropic
+) -> None:
+    server.add(overloaded(), breaks(overloaded()), overloaded(), say("too late"))
+    with pytest.raises(ModelOverloaded):
+        await model.complete(ask("hi"))
+    assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
     ("fault", "error", "sentence", "cure"),
     [
         (key_refused(401), KeyRefused, "key for anthropic:claude-sonnet-5 was refused", "ANTHROPIC_API_KEY"),

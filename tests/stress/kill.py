@@ -32,6 +32,10 @@ from tests.cases import REPO
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
 NAMES = [f"memory_{number}.md" for number in range(12)]
 GONE = "-"
+STEPS = (2, 6)
+"""So many steps, from and to, a writer gets done before it is killed, however slow the machine is."""
+PAUSE = 0.02
+"""And up to so many seconds later, in the middle of something."""
 
 
 def entry(file: str, check: str) -> Pointer:
@@ -100,7 +104,12 @@ class Killer:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=REPO) as writer:
             assert writer.stdout is not None
             assert writer.stdout.readline() == "ready\n"
-            time.sleep(self.chance.random() * 0.15)
+            wanted = self.steps + self.chance.randint(*STEPS)
+            while self.steps < wanted:
+                line = writer.stdout.readline()
+                assert line, "the writer ended by itself"
+                self.heard(line)
+            time.sleep(self.chance.random() * PAUSE)
             writer.send_signal(signal.SIGKILL)
             for line in writer.stdout:
                 self.heard(line)

@@ -6,22 +6,24 @@ vendor calls internal and changes without notice. So the reader asks for little:
 large file is read line by line.
 
 The talk is the chain that ends in the last message: a reply that was rewound and asked anew is not part of
-it. Sub-agents' side chains, summaries and what the program itself put into the person's role (meta records,
-commands and their output, reminders) are either left out or kept as context; they never count as the
-person's words.
+it. Where the chain is broken, it goes on with what stands before in the file. Sub-agents' side chains,
+summaries and what the program itself put into the person's role (meta records, commands and their output,
+reminders) are either left out or kept as context; they never count as the person's words.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memdir.agent import transcript
+from memdir.agent.attachments import memory_write
 from memdir.errors import NotFound
 from memdir.memory.scan import moment
 from memdir.model.messages import Block, Message, Origin, Text, ToolResult, ToolUse
@@ -35,7 +37,7 @@ class Talk:
     """One conversation about one project. `cwd`: where it took place, None if the records don't say.
 
     `part` is empty for the folder in which the session began, and names the other ones of a session that
-    moved.
+    moved. `skipped`: how many lines of the file could not be made out, told with its first talk.
     """
 
     session_id: str
@@ -43,6 +45,7 @@ class Talk:
     messages: tuple[Message, ...]
     ended: datetime
     part: str = ""
+    skipped: int = 0
 
 
 def read(path: Path, *, project: Callable[[Path], Path] = lambda cwd: cwd) -> list[Talk]:
@@ -51,22 +54,36 @@ def read(path: Path, *, project: Callable[[Path], Path] = lambda cwd: cwd) -> li
     `project` maps a working folder to its project, so that a move into a sub-folder is none.
 
     Raises:
-        NotFound: there is no such file, or no message in it.
+        NotFound: there is no such file, it is a pipe or the like, or there is no message in it.
         OSError: it can't be read.
     """
+    if path.exists() and not path.is_file():
+        raise NotFound(f"{path} is no regular file", hint="give a .jsonl transcript file")
     try:
-        records = list(_ours(path) if _is_ours(path) else _theirs(path))
+        records, skipped = (list(_ours(path)), 0) if _is_ours(path) else _theirs(path)
     except FileNotFoundError as error:
         raise NotFound(f"there is no transcript {path}") from error
     if not records:
         raise NotFound(f"there is no conversation in {path}", hint="give a .jsonl transcript file")
-    return _talks(records, session=_session(path, records), default=_mtime(path), project=project)
+    first, *more = _talks(records, session=_session(path, records), default=_mtime(path), project=project)
+    return [replace(first, skipped=skipped), *more]
 
 
 def find(directory: Path) -> list[Path]:
     """The transcripts below a folder of projects, those of side chains left out, oldest first."""
-    found = [path for path in directory.glob("**/*.jsonl") if "subagents" not in path.parts]
+    named = (path for path in directory.glob("**/*.jsonl") if path.is_file())
+    found = [path for path in named if "subagents" not in path.relative_to(directory).parts]
     return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def noting_writes(messages: Iterable[Message], memory: Path) -> tuple[Message, ...]:
+    """The messages, with a note on each call of another program's agent that wrote below `memory` (E4).
+
+    Our own loop leaves such a note by itself, and only a call that succeeded gets one.
+    """
+    told = list(messages)
+    fine = {block.tool_use_id for message in told for block in _results_in(message) if not block.is_error}
+    return tuple(_noting(message, fine, memory) for message in told)
 
 
 # -- records -------------------------------------------------------------------------------------------------
@@ -98,10 +115,16 @@ def _ours(path: Path) -> Iterator[_Record]:
         )
 
 
-def _theirs(path: Path) -> list[_Record]:
+def _theirs(path: Path) -> tuple[list[_Record], int]:
+    """The records of the talk, and how many lines could not be made out."""
+    records, torn = [], 0
     with path.open("rb") as file:
-        lines = (_parsed(line) for line in file)
-        return _chain([record for line in lines if line is not None and (record := _record(line))])
+        for line in file:
+            parsed = _parsed(line)
+            torn += parsed is None and bool(line.strip())
+            if parsed is not None and (record := _record(parsed)):
+                records.append(record)
+    return _chain(records), torn
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -126,21 +149,36 @@ def _record(line: Mapping[str, Any]) -> _Record | None:
     )
 
 
-def _chain(records: list[_Record]) -> list[_Record]:
-    """The messages from the first to the last one, by `parentUuid`; a missing link ends it there.
+def _chain(records: Iterable[_Record]) -> list[_Record]:
+    """The messages from the first to the last one, by `parentUuid`, with all answers of tools.
 
-    A summary made by compaction is a link like any other: what was said before it was said all the same.
+    A link that is missing (compaction began anew there, or a line is torn) stands for the one before it in
+    the file: what was said before was said all the same. Side chains are no one's ancestors.
     """
-    by_uuid = {record.uuid: record for record in records}
-    ends = (record for record in reversed(records) if record.message and not record.is_side)
+    main = [record for record in records if not record.is_side]
+    places = {record.uuid: place for place, record in enumerate(main)}
+    place = next((at for at in reversed(range(len(main))) if main[at].message), -1)
     found: list[_Record] = []
-    here = next(ends, None)
-    while here is not None:
-        if here.message:
-            found.append(here)
-        del by_uuid[here.uuid]  # a chain that bites its tail ends there
-        here = by_uuid.get(here.parent or "")
-    return found[::-1]
+    while place >= 0:
+        here, before = main[place], place - 1
+        if places.pop(here.uuid, None) is None:  # a chain that bites its tail goes on before it, or ends
+            place = before
+            continue
+        found.append(here)
+        place = places.get(here.parent or "", before)
+    left = [main[place] for place in places.values()]
+    return [record for record in _with_answers(found[::-1], left) if record.message]
+
+
+def _with_answers(chain: Iterable[_Record], left: Iterable[_Record]) -> Iterator[_Record]:
+    """The chain; of calls that were made side by side it holds one answer, and the others hang beside it."""
+    answers: dict[str | None, list[_Record]] = {}
+    for record in left:
+        if record.message and record.message.origin == "tool":
+            answers.setdefault(record.parent, []).append(record)
+    for record in chain:
+        yield record
+        yield from answers.get(record.uuid, ())
 
 
 # -- messages ------------------------------------------------------------------------------------------------
@@ -163,7 +201,7 @@ def _message(uuid: str, line: Mapping[str, Any]) -> Message | None:
         return replace(message, origin="tool")
     if any(line.get(flag) for flag in _NOT_THE_PERSON) or not _is_human(line.get("origin")):
         return message
-    words = own_words(message.text)
+    words = "\n".join(filter(None, (own_words(block.text) for block in content if isinstance(block, Text))))
     own: Origin = "person" if words else "attachment"
     return replace(message, content=(Text(text=words),) if words else content, origin=own)
 
@@ -202,27 +240,57 @@ def _result(content: object) -> str:
 
 _WRAPPER = re.compile(
     r"<(/?)(system-reminder|command-[a-z]{1,20}|local-command-[a-z]{1,20}|bash-[a-z]{1,20}|ide_[a-z_]{1,30}|"
-    r"task-notification|user-prompt-submit-hook)>"
+    r"task-[a-z]{1,20}|(?:teammate|cross-session)-message|new-diagnostics|[a-z]{1,20}(?:-[a-z]{1,20}){0,3}-hook)"
+    r"(?=[\s/>])"
 )
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
+_SUMMARY = "This session is being continued from a previous conversation"
 
 
 def own_words(text: str) -> str:
-    """What the person typed: without the blocks that a program wrapped around or put beside it (E11).
+    """What the person typed in a block of text: without what a program wrapped around or put beside it (E11).
 
-    An opening tag that is never closed stays: it may be what they are writing about.
+    All from the first opening tag to the last closing one is the program's: text that it quotes can close a
+    tag, and can't end the quote by that. A block that begins with a tag which is never closed, or with a
+    summary, is the program's as a whole. Elsewhere such a tag stays: it may be what they are writing about.
     """
+    text = text.strip()
+    if text.startswith(_SUMMARY):
+        return ""
     tags = list(_WRAPPER.finditer(text))
-    closed = {tag[2]: tag.start() for tag in tags if tag[1]}  # the last closing tag of each name
-    kept: list[str] = []
-    position, inside = 0, ""
-    for tag in tags:
-        if not inside and not tag[1] and closed.get(tag[2], 0) > tag.start():
-            kept.append(text[position : tag.start()])
-            inside = tag[2]
-        elif tag[1] and tag[2] == inside:
-            position, inside = tag.end(), ""
-    return _INTERRUPTED.sub("", "".join([*kept, text[position:]])).strip()
+    closing = {tag[2]: tag.start() for tag in tags if tag[1]}  # the last one of each name
+    opening = [tag for tag in tags if not tag[1]]
+    begin = next((tag.start() for tag in opening if closing.get(tag[2], 0) > tag.start()), len(text))
+    if opening and opening[0].start() == 0 < begin:
+        return ""
+    end = text.find(">", max(closing.values())) + 1 if begin < len(text) else 0
+    return _INTERRUPTED.sub("", text[:begin] + (text[end:] if end else "")).strip()
+
+
+# -- what the other program's agent wrote --------------------------------------------------------------------
+
+_WRITERS = frozenset({"Write", "Edit", "MultiEdit"})
+
+
+def _results_in(message: Message) -> Iterator[ToolResult]:
+    return (block for block in message.content if isinstance(block, ToolResult))
+
+
+def _noting(message: Message, fine: Set[str], memory: Path) -> Message:
+    calls = (call for call in message.tool_uses if call.id in fine and call.name in _WRITERS)
+    wrote = [name for call in calls if (name := _name_below(memory, call.input.get("file_path")))]
+    about = memory_write(wrote, ())
+    return replace(message, attachment=about) if about and message.attachment is None else message
+
+
+def _name_below(memory: Path, file: object) -> str | None:
+    """The name of a file in the memory directory, or None if that is not where it is."""
+    if (given := _folder(file)) is None:
+        return None
+    for place, home in ((os.path.normpath(given), memory), (os.path.realpath(given), memory.resolve())):
+        if (inside := Path(place)).is_relative_to(home) and inside != home:
+            return inside.relative_to(home).as_posix()
+    return None
 
 
 # -- talks ---------------------------------------------------------------------------------------------------
@@ -270,7 +338,13 @@ def _text(value: object) -> str | None:
 
 def _folder(value: object) -> str | None:
     """A path, or None for what no file system has."""
-    return value if isinstance(value, str) and value and "\0" not in value else None
+    if not isinstance(value, str) or not value or "\0" in value:
+        return None
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:  # half a character
+        return None
+    return value
 
 
 def _time(value: object) -> datetime | None:

@@ -19,7 +19,7 @@ from memdir.agent.instructions import load_memory_prompt
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import for_fork
 from memdir.agent.tools import TOOLS, ToolContext
-from memdir.extract import cursor, gates
+from memdir.extract import cursor, foreign, gates
 from memdir.extract.cursor import Cursor
 from memdir.extract.foreign import Talk
 from memdir.extract.run import MAX_TURNS, day_of, extract
@@ -36,6 +36,9 @@ SHARE = 0.4
 LONGEST_RESULT = 600
 """Characters of a tool result that a model is shown as context."""
 
+SHORTEST = 120
+"""Characters left of what the agent or a tool said, where a turn is too long: its beginning and its end."""
+
 
 async def learn(
     talk: Talk,
@@ -47,23 +50,27 @@ async def learn(
     max_turns: int = MAX_TURNS,
     events: Events | None = None,
     on_part: Callable[[int, int], None] = lambda _done, _of: None,
+    wait: float = cursor.WAIT,
 ) -> Saved:
     """Save what the talk holds that no earlier run has seen. `on_part` hears how many parts are done, of
-    how many.
+    how many. A turn in which the agent itself wrote memory is left alone (E4).
 
     Raises:
         ModelError: the model could not answer; the parts before are done, and the next run goes on there.
+        Conflict: somebody else has been learning from this talk for `wait` seconds.
     """
+    talk = replace(talk, messages=foreign.noting_writes(talk.messages, memory.directory))
     key = f"{talk.session_id}-{digest(talk.part.encode())[:8]}" if talk.part else talk.session_id
-    parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(model))
     agent = _parent(talk, memory=memory, model=model, now=now, events=events)
     saved = Saved()
-    for done, part in enumerate(parts, start=1):
-        if gates.has_words(part) and not memory_files_written(part):
-            before = talk.messages[: talk.messages.index(part[0])]
-            saved += await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
-        cursor.save(cursors, key, Cursor.behind(part[-1]))
-        on_part(done, len(parts))
+    async with cursor.alone(cursors, key, wait=wait):
+        parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(model))
+        for done, part in enumerate(parts, start=1):
+            if gates.has_words(part) and not memory_files_written(part):
+                before = talk.messages[: talk.messages.index(part[0])]
+                saved += await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
+            cursor.save(cursors, key, Cursor.behind(part[-1]))
+            on_part(done, len(parts))
     return saved
 
 
@@ -71,12 +78,18 @@ async def _learn_part(
     agent: Agent, before: Sequence[Message], part: Sequence[Message], *, memory: MemoryDir, max_turns: int
 ) -> Saved:
     """One part by the way of every extraction. A model is shown it in plain words, as a talk that has
-    ended.
+    ended; what it can't hold at once, it is shown in pieces.
     """
-    if not agent.model.is_local:
-        before, part = _plain(before), _plain(part)
-        before, part = _tail(before, _limit(agent.model)), [*_tail(part, _limit(agent.model)), _ended(part)]
-    return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
+    if agent.model.is_local:
+        return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
+    saved, limit, earlier = Saved(), _limit(agent.model), _plain(before)
+    for piece in _pieces(_shortened(_plain(part), limit), limit):
+        if gates.has_words(piece):
+            shown = [*piece, _ended(piece)]
+            context = _tail(earlier, limit)
+            saved += await extract(agent, [*context, *shown], shown, memory=memory, max_turns=max_turns)
+        earlier += piece
+    return saved
 
 
 def _new(talk: Talk, seen: Cursor | None) -> tuple[Message, ...]:
@@ -163,12 +176,59 @@ def _words(block: Block) -> str:
             return ""
 
 
+def _shortened(messages: Sequence[Message], limit: int) -> list[Message]:
+    """Messages that take no more than `limit` tokens together, if it can be had without cutting the person's.
+
+    What the agent and tools said loses its middle, the oldest first.
+    """
+    kept = list(messages)
+    size = sum(map(tokens.estimate_message, kept))
+    for place, message in enumerate(kept):
+        if size <= limit:
+            break
+        if message.origin != "person" and len(message.text) > SHORTEST:
+            half = SHORTEST // 2
+            kept[place] = _saying(message, f"{message.text[:half]} […] {message.text[-half:]}")
+            size += tokens.estimate_message(kept[place]) - tokens.estimate_message(message)
+    return kept
+
+
+def _pieces(messages: Sequence[Message], limit: int) -> list[list[Message]]:
+    """Messages in runs of no more than `limit` tokens. One that is longer alone is divided."""
+    pieces: list[list[Message]] = []
+    left = 0
+    for message in (part for whole in messages for part in _divided(whole, limit)):
+        size = tokens.estimate_message(message)
+        if size > left or not pieces:
+            pieces.append([])
+            left = limit
+        pieces[-1].append(message)
+        left -= size
+    return pieces
+
+
+def _divided(message: Message, limit: int) -> list[Message]:
+    """A message in as many as it takes, parted at ends of lines or between words."""
+    text = message.text
+    if tokens.estimate_message(message) <= limit or len(text) < SHORTEST:
+        return [message]
+    half = len(text) // 2
+    ends = (text.rfind(mark, half // 2, half) + 1 for mark in ("\n", " "))
+    middle = next((end for end in ends if end), half)
+    parts = (_saying(message, part) for part in (text[:middle], text[middle:]))
+    return [one for part in parts for one in _divided(part, limit)]
+
+
+def _saying(message: Message, text: str) -> Message:
+    return replace(message, content=(Text(text=text),))
+
+
 def _tail(messages: Sequence[Message], limit: int) -> list[Message]:
-    """The last messages that take no more than `limit` tokens together, and the very last in any case."""
+    """The last messages that take no more than `limit` tokens together."""
     kept: list[Message] = []
     for message in reversed(messages):
         limit -= tokens.estimate_message(message)
-        if limit < 0 and kept:
+        if limit < 0:
             break
         kept.append(message)
     return kept[::-1]

@@ -38,8 +38,12 @@ LONGEST = 100_000
 LONGEST_TITLE, LONGEST_DESCRIPTION = 60, 150
 """Columns: a wide character counts as two."""
 
-ALIKE = 0.5
-"""So near to the news, or with so many of its words in it, something said earlier is about the same."""
+SPEAKS_OF_ITSELF = re.compile(
+    r"(?:my name is|call me|i['’]m called|mein name ist|ich hei(?:ß|ss)e|me llamo|mi nombre es)\b"
+    r"|我叫|我的名字|私の名前",
+    re.IGNORECASE,
+)
+"""How a person begins who says who they are."""
 
 _WISH = re.compile(
     r"\s*(?:please\s+)?(?:remember|note|keep in mind)(?:\s+that\b|\s*[:,])\s*"
@@ -108,10 +112,9 @@ def _checked(text: str) -> str:
 
 
 def _dated(text: str, today: date) -> str:
-    """The words with dates instead of "tomorrow", which would be wrong tomorrow."""
-    from memdir.extract.local.dates import absolute
+    from memdir.extract.same import dated
 
-    return "\n".join(absolute(line, today=today).text for line in text.split("\n"))
+    return "\n".join(dated(line, today=today) for line in text.split("\n"))
 
 
 def _headline(text: str, limit: int) -> str:
@@ -149,6 +152,7 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
     """A new memory, or what an old one becomes; nothing if it is known already."""
     from memdir.extract.local import Create, Evidence, Update
     from memdir.extract.local.compose import stem
+    from memdir.extract.same import about_the_same
 
     title, about = _headline(said, LONGEST_TITLE), _summary(said, LONGEST_DESCRIPTION)
     evidence = Evidence(turn=0, sentence=title)
@@ -158,7 +162,7 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
         )
         return [retyped] if chosen not in (None, same.type) else []
     kind = chosen or _suggested(said, today)
-    if known := _about_the_same(said, existing, kind):
+    if known := about_the_same(said, existing, kind):
         body, replaced = _on_top(said, known.body)
         named_by_us = _folded(known.name) and _folded(known.description).startswith(_folded(known.name)[:20])
         return [
@@ -185,25 +189,14 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
 
 
 def _suggested(said: str, today: date) -> Kind:
-    """The kind that the rules see in the words."""
+    """The kind that the words suggest."""
     from memdir.extract.local import Create, Turn, propose
 
+    if SPEAKS_OF_ITSELF.match(said):
+        return "user"
     asked = f"记住：{said}" if _HAN.search(said) else f"Remember: {said}"
     made = propose([Turn(role="person", text=asked)], [], today=today)
     return next((one.type for one in made if isinstance(one, Create)), PLAIN)
-
-
-def _about_the_same(said: str, existing: Sequence[Known], kind: Kind) -> Known | None:
-    """The memory that the news belongs to. One shared word makes none; of another kind only if very near."""
-    from memdir.extract.local.topics import SAME_TOPIC, matches
-
-    news = set(words(said))
-    for match in matches(said, existing):
-        near = match.score >= ALIKE
-        akin = match.score >= SAME_TOPIC and len(news & set(words(match.known.text))) > 1
-        if near or (akin and match.known.type in (None, kind)):
-            return match.known
-    return None
 
 
 def _same(said: str, existing: Iterable[Known]) -> Known | None:
@@ -237,11 +230,12 @@ def _on_top(said: str, old: str) -> tuple[str, bool]:
 
 def _beside(line: str, said: str) -> str | None:
     """An old line beside the news: as it is, marked, or None."""
-    news, terms = set(words(said)), set(words(_unmarked(line)))
-    share = len(terms & news) / len(terms) if terms else 0.0
-    if share == 1.0:
+    from memdir.extract.same import ALIKE, share
+
+    terms = set(words(_unmarked(line)))
+    if terms and terms <= set(words(said)):
         return None
-    if share < ALIKE or line[:1] in _MARKDOWN or line.startswith(_EARLIER):
+    if share(line, said) < ALIKE or line[:1] in _MARKDOWN or line.startswith(_EARLIER):
         return line
     return _EARLIER[bool(_HAN.search(said))] + line
 

@@ -7,6 +7,7 @@ secret is left out, and one whose file changed meanwhile is proposed anew, once,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
@@ -36,17 +37,22 @@ def extract(
     session: str,
     today: date,
     now: datetime,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Saved:
     """Save what the new messages hold. `before` is what was said earlier: context, and nothing is saved
-    from it.
+    from it. Nor is anything from a message whose memory was deleted: a copy of the conversation would bring
+    it back. Once `is_over` says so, nothing more is written.
     """
-    said, earlier = _spoken(new), _spoken(before)[-CONTEXT:]
+    forgotten = _forgotten(memory)
+    said = [message for message in _spoken(new) if message.id not in forgotten]
+    earlier = _spoken(before)[-CONTEXT:]
     turns, context = [_turn(message) for message in said], [_turn(message) for message in earlier]
 
     def proposed(existing: Sequence[Known]) -> Sequence[Proposal]:
         return propose(turns, existing, today=today, context=context)
 
-    return carry_out(proposed, said=said, memory=memory, session=session, worker=LABEL, now=now)
+    work = _Work(memory=memory, session=session, worker=LABEL, said=said, now=now, is_over=is_over)
+    return work.settle(proposed)
 
 
 def carry_out(
@@ -59,13 +65,7 @@ def carry_out(
     now: datetime,
 ) -> Saved:
     """Do what is proposed from the memories as they stand. `said`: the messages that evidence points into."""
-    work = _Work(memory=memory, session=session, worker=worker, said=said, now=now)
-    for _ in range(2):
-        known = _known(memory)
-        existing = [_as_known(stored) for stored in known.values()]
-        if not work.carry_out(proposed(existing), known):
-            break
-    return Saved.of(work.written, work.deleted, work.refused)
+    return _Work(memory=memory, session=session, worker=worker, said=said, now=now).settle(proposed)
 
 
 @dataclass(kw_only=True)
@@ -77,15 +77,27 @@ class _Work:
     worker: str
     said: Sequence[Message]
     now: datetime
+    is_over: Callable[[], bool] = lambda: False
     written: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     refused: list[MemdirError] = field(default_factory=list)
     done: set[Evidence] = field(default_factory=set)
 
+    def settle(self, proposed: Callable[[Sequence[Known]], Sequence[Proposal]]) -> Saved:
+        """Do what is proposed, and once more where a file changed meanwhile."""
+        for _ in range(2):
+            known = _known(self.memory)
+            existing = [_as_known(stored) for stored in known.values()]
+            if not self.carry_out(proposed(existing), known):
+                break
+        return Saved.of(self.written, self.deleted, self.refused)
+
     def carry_out(self, proposals: Sequence[Proposal], known: dict[str, Stored]) -> bool:
         """Do what is proposed and not done yet. Whether something must be proposed anew."""
         again = False
         for proposal in proposals:
+            if self.is_over():
+                return False
             if proposal.evidence in self.done:
                 continue
             try:
@@ -163,6 +175,16 @@ def _known(memory: MemoryDir) -> dict[str, Stored]:
         except (MemdirError, OSError):
             continue
     return known
+
+
+def _forgotten(memory: MemoryDir) -> set[str]:
+    """The messages whose memories were deleted, and can be restored."""
+    found: set[str] = set()
+    for entry in memory.trashed():
+        with suppress(MemdirError, OSError):
+            origin = topic.parse(memory.trash.data(entry), filename=entry.file).origin
+            found |= {origin.message} if origin and origin.message else set()
+    return found
 
 
 def _as_known(stored: Stored) -> Known:

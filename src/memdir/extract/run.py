@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
+from threading import Event
 
 import anyio.to_thread
 
@@ -48,13 +49,24 @@ async def extract(
         from memdir.extract import rules  # its tables of phrases are not for those who have a model
 
         earlier = messages[: len(messages) - len(new)]
+        over = Event()
         work = partial(
-            rules.extract, new, before=earlier, memory=memory, session=agent.id, today=today, now=now
+            rules.extract,
+            new,
+            before=earlier,
+            memory=memory,
+            session=agent.id,
+            today=today,
+            now=now,
+            is_over=over.is_set,
         )
-        saved = await anyio.to_thread.run_sync(work)
+        try:
+            saved = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        finally:
+            over.set()  # broken off (E9): nobody waits for the thread, and it writes nothing more
         _note(agent.files, saved, memory)
         return saved
-    headers = await anyio.to_thread.run_sync(memory.list)
+    headers = await anyio.to_thread.run_sync(memory.list, abandon_on_cancel=True)
     ended = await fork(
         agent,
         instruction(count=len(new), today=today, memory=memory, known=manifest.render(headers)),

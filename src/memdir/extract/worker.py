@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 from memdir.agent.attachments import memory_files_written
 from memdir.agent.events import EXTRACTED, FAILED, SKIPPED, Events
 from memdir.agent.loop import Agent
+from memdir.errors import MemdirError
 from memdir.extract import cursor, gates
 from memdir.extract.cursor import Cursor
 from memdir.extract.gates import Run, Situation, Skip
@@ -114,6 +115,8 @@ class Extractor:
                 while todo is not None:
                     await self._run(todo)
                     todo = self._next()
+        except Exception as error:  # noqa: BLE001 - a failure in memory never breaks the person's session
+            self._failed(error)
         finally:
             self._running = self._pending = None
             self._idle.set()
@@ -124,26 +127,30 @@ class Extractor:
 
     async def _run(self, context: _Context) -> None:
         """One extraction: on success the cursor moves, on failure it stays (E7)."""
-        assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
-        agent, model = context.agent, self._policy.model
-        host = replace(agent, model=model) if model is not None else agent
         began = anyio.current_time()
         try:
-            saved = await extract(
-                host,
-                context.messages,
-                self._new(context),
-                memory=self._memory,
-                max_turns=self._policy.max_turns,
-            )
-            self._keep(Cursor.behind(context.messages[-1]))
+            async with cursor.alone(self._cursors, self._session):
+                self._catch_up(context)
+                saved = await self._extract(context)
+                self._keep(Cursor.behind(context.messages[-1]))
             self._tell(saved, seconds=round(anyio.current_time() - began, 3))
-        except Exception as error:  # noqa: BLE001 - a failure in memory never breaks the person's session
-            self._events.emit(FAILED, where=LABEL, error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the next turn's run looks at the same messages again
+            self._failed(error)
+
+    async def _extract(self, context: _Context) -> Saved:
+        assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
+        agent, model, new = context.agent, self._policy.model, self._new(context)
+        if not gates.has_words(new):  # somebody else has dealt with them while we waited
+            return Saved()
+        host = replace(agent, model=model) if model is not None else agent
+        return await extract(
+            host, context.messages, new, memory=self._memory, max_turns=self._policy.max_turns
+        )
 
     # -- deciding --
 
     def _is_due(self, context: _Context, *, trailing: bool) -> bool:
+        self._catch_up(context)
         new = self._new(context)
         verdict = gates.decide(
             Situation(
@@ -175,12 +182,21 @@ class Extractor:
     def _new(self, context: _Context) -> tuple[Message, ...]:
         return gates.since(context.messages, self._cursor.message)
 
+    def _catch_up(self, context: _Context) -> None:
+        """Take the cursor on disk where it is further on: another program has learned from this session."""
+        kept = cursor.load(self._cursors, self._session)
+        if kept is not None and any(message.id == kept.message for message in self._new(context)):
+            self._cursor, self._is_kept = kept, True
+
     def _keep(self, moved: Cursor) -> None:
         self._cursor, self._is_kept = moved, True
         try:
             cursor.save(self._cursors, self._session, moved)
-        except OSError as error:  # losing it costs a repeated look after a resume, never a memory
-            self._events.emit(FAILED, where="cursor", error=type(error).__name__)
+        except (OSError, MemdirError) as error:  # it costs a repeated look after a resume, never a memory
+            self._failed(error, where="cursor")
+
+    def _failed(self, error: Exception, *, where: str = LABEL) -> None:
+        self._events.emit(FAILED, where=where, error=type(error).__name__)
 
     def _tell(self, saved: Saved, *, seconds: float) -> None:
         self._events.emit(EXTRACTED, files=len(saved.changes), refused=len(saved.refused), seconds=seconds)

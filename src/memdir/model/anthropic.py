@@ -62,24 +62,28 @@ class Anthropic:
         """Answer one request, streaming.
 
         The SDK asks again when the service turns a request away. A stream that fails after it was taken on
-        is asked for again here, as long as none of it has been seen.
+        is asked for again here, as long as nobody has seen any of its text. Both count together.
 
         Raises:
             ModelError: see the tree in `memdir.errors`.
         """
         sdk = await self._open()
         body = wire.body(request, model=self._model)
-        for left in range(self._max_retries, -1, -1):
+        left, reply = self._max_retries, None
+        while reply is None:
             with explained(self.name):
-                stream = await sdk.messages.create(**body, stream=True)
-            answer = wire.Answer()
+                asking = sdk.with_options(max_retries=left).messages.with_raw_response
+                response = await asking.create(**body, stream=True)
+                stream = await response.parse()
+            left -= response.retries_taken
+            seen = _Seen(on_text)
             try:
-                reply = await self._listen(stream, answer, on_text)
-                break
+                reply = await self._listen(stream, seen)
             except (ModelOverloaded, ModelUnreachable):
-                if answer.begun or not left:
+                if seen.any or left <= 0:
                     raise
-            await anyio.sleep(self._pause * 2 ** (self._max_retries - left))
+                await anyio.sleep(self._pause * 2 ** (self._max_retries - left))
+                left -= 1
         if request.schema is not None:
             wire.require_object(reply)
         return reply
@@ -98,8 +102,9 @@ class Anthropic:
     ) -> None:
         await self.aclose()
 
-    async def _listen(self, stream: Any, answer: wire.Answer, on_text: OnText | None) -> Reply:
-        """Read a stream to its end. What `on_text` raises is the caller's own, and passes as it is."""
+    async def _listen(self, stream: Any, show: OnText) -> Reply:
+        """Read a stream to its end. What `show` raises is the caller's own, and passes as it is."""
+        answer = wire.Answer()
         async with stream:
             events = aiter(stream)
             while True:
@@ -108,8 +113,8 @@ class Anthropic:
                     text = answer.take(event) if event is not None else ""
                 if event is None:
                     return answer.reply()
-                if text and on_text is not None:
-                    on_text(text)
+                if text:
+                    show(text)
 
     async def _open(self) -> AsyncAnthropic:
         """The SDK's client, made at the first call: loading it takes a second or two, in a thread."""
@@ -134,3 +139,16 @@ class Anthropic:
         if os.environ.get(NO_NETWORK) and sdk.base_url.host not in _LOOPBACK:
             raise ModelUnreachable(f"{self.name} is out of reach: {NO_NETWORK} is set, this is a test")
         return sdk
+
+
+class _Seen:
+    """Hands text on to whoever wants it, and knows whether any was handed on."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self.any = False
+
+    def __call__(self, text: str) -> None:
+        if self._on_text is not None:
+            self.any = True
+            self._on_text(text)

@@ -191,11 +191,6 @@ class Answer:
         self._stop: str | None = None
         self._usage: dict[str, int] = {}
 
-    @property
-    def begun(self) -> bool:
-        """Whether any content has come."""
-        return bool(self._blocks)
-
     def take(self, event: Any) -> str:
         """Take in one event of the stream; gives the visible text in it, mostly none."""
         match event.type:

@@ -21,18 +21,24 @@ Google/Chrome  Application?Support/Firefox  kubernetes.io/serviceaccount
 .cargo/credentials  .gem/credentials  .m2/settings*.xml  .gradle/gradle.properties
 
 .netrc  _netrc  .authinfo*  .pgpass  .my.cnf  .mylogin.cnf  .git-credentials  .npmrc  .yarnrc.yml  .pypirc
-.htpasswd  .s3cfg  .boto  .vault-token  .claude.json  .credentials.json  .*_history  .histfile  fish_history
+.htpasswd  .s3cfg  .boto  .vault-token  .vault?pass*  vault?pass.txt  .dockerconfigjson
+.git/config  .claude.json  .*_history  .histfile  fish_history
 
 *.env  .env.*  .envrc  *.tfvars  *.tfvars.json  *.tfstate  *.tfstate.*
 *.pem  *.key  *.p8  *.p12  *.pfx  *.ppk  *.jks  *.keystore  *.kdbx  *.keytab  *.ovpn
 id_rsa*  id_dsa*  id_ecdsa*  id_ed25519*  ssh_host_*_key
 
-credentials.json  credentials.toml  credentials.yaml  credentials.yml  credentials.xml  credentials.ini
-credentials.tfrc.json  credentials.db  secrets.json  secrets.toml  secrets.yaml  secrets.yml
-secrets.ini  auth.json  key.txt  keys.txt  logins.json  key4.db  application_default_credentials.json
-service?account*.json  serviceaccount*.json  *-service?account*.json  client_secret*.json
+kubeconfig  kubeconfig*.yaml  kubeconfig*.yml  *.kubeconfig  wp-config.php  nuget.config  local.settings.json
+appsettings.prod*.json  appsettings.*.prod*.json
+
+secrets  .secrets  secrets.*.yaml  secrets.*.yml  *.secrets.yaml  *.secrets.yml
+secrets.json  secrets.toml  secrets.ini  secrets.yaml  secrets.yml  token.txt  tokens.txt  password.txt
+passwords.txt  key.txt  keys.txt  *-key.json  auth.json  logins.json  key4.db  client_secret*.json
+*credentials*.json  credentials.toml  credentials.yaml  credentials.yml  credentials.xml  credentials.ini
+credentials.db  service?account*.json  serviceaccount*.json  *-service?account*.json  *firebase-adminsdk*.json
 """
-"""Names of files and folders, some with the folder they stand in; `*` and `?` stand for parts of one name."""
+"""Names of files and folders, some with the folder they stand in; `*` and `?` stand for parts of one name.
+The configuration of a git repository may hold a token, in the address of its remote."""
 
 AT_ROOT = """
 /proc  /run/secrets  /var/run/secrets  /etc/shadow*  /etc/gshadow*  /etc/sudoers*  /etc/kubernetes

@@ -59,14 +59,17 @@ def _pieces(text: str) -> list[str]:
 
 
 def _superseded(piece: str, known: Known, candidate: Candidate) -> bool:
-    """Is this old sentence replaced by the news?"""
+    """Is this old sentence replaced by the news? Only by something said about the same, or as a change."""
+    changes = Cue.CHANGE in candidate.cues
+    plain = _ADDRESS.sub(" ", piece)
+    near = any(similarity(plain, _ADDRESS.sub(" ", one.text)) >= SUPERSEDED for one in candidate.sentences)
     if known.type == "feedback" and Cue.STANDING in candidate.cues:
-        return True
+        return near or changes
     if _DAY.search(piece):
-        return bool(candidate.seed_days)
+        return bool(candidate.seed_days) and (near or changes)
     if _ADDRESS.search(piece):
-        return _ADDRESS.search(candidate.text) is not None
-    if Cue.CHANGE not in candidate.cues:
+        return bool(_ADDRESS.search(candidate.text)) and (near or changes)
+    if not changes:
         return False
     names = set(_NAME.findall(piece.lower()))
     return any(

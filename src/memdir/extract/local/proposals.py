@@ -25,7 +25,7 @@ from memdir.extract.local.place import placed
 from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
 from memdir.extract.local.subjects import subjects
-from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats
+from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats, speaks_of
 from memdir.extract.local.values import Create, Evidence, Known, Proposal, Turn, Update
 from memdir.memory.words import words
 
@@ -218,8 +218,9 @@ def _match(candidate: Candidate, existing: Sequence[Known], before: str) -> Matc
     found = nearest(candidate.text, existing, context=before, least=CHANGED_TOPIC)
     if not found:
         return None
-    changes = Cue.CHANGE in candidate.cues and found.known.type == candidate.kind
-    return found if changes or found.score >= SAME_TOPIC else None
+    changed = Cue.CHANGE in candidate.cues and found.known.type == candidate.kind
+    near = changed or found.score >= SAME_TOPIC
+    return found if near and speaks_of(candidate.text, found.known, changed=changed) else None
 
 
 def _fits(match: Match, candidate: Candidate) -> bool:

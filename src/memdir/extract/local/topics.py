@@ -14,11 +14,18 @@ SAME_TOPIC = 0.2
 """From here on a sentence and a memory are about one thing (measured on talks of both sorts)."""
 CHANGED_TOPIC = 0.12
 """Enough when the sentence says that something changed."""
+DIRECT, CHANGED_DIRECT = 0.18, 0.12
+"""What the sentence itself must share with a memory; what was said around it only adds to that. Less is
+enough when the sentence says that something changed."""
 CONTEXT = 0.35
 """What the sentences around it count beside the sentence itself."""
+SHARED = 2
+"""So many telling words must stand in both: one in common makes no topic ("dashboard")."""
 REPEATED = 0.65
 """So many of its words in the memory already: it says nothing new."""
 
+_ADDRESS = re.compile(r"https?://\S+")
+_DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 _FIGURE = re.compile(r"\d[\d.,:/-]*|https?://\S+")
 
 
@@ -45,10 +52,31 @@ def nearest(
 
 
 def _score(text: str, known: Known, context: str) -> float:
-    direct = max(similarity(text, known.text), similarity(text, known.name) * 0.8)
+    own, there = _plain(text), _plain(known.text)
+    direct = max(similarity(own, there), similarity(own, known.name) * 0.8)
     if direct == 0.0:
         return 0.0
-    return direct + (CONTEXT * similarity(context, known.text) if context else 0.0)
+    return direct + (CONTEXT * similarity(context, there) if context else 0.0)
+
+
+def _plain(text: str) -> str:
+    """Without addresses and dates: two on one host are two places, two of one year two days."""
+    return _DATE.sub(" ", _ADDRESS.sub(" ", text))
+
+
+def speaks_of(text: str, known: Known, *, changed: bool = False) -> bool:
+    """Is the memory's own subject named in the text, and not only in what was said around it?"""
+    own, there = _plain(text), _plain(known.text)
+    if changed:
+        return similarity(own, there) >= CHANGED_DIRECT
+    if (
+        (news := set(_ADDRESS.findall(text)))
+        and (held := set(_ADDRESS.findall(known.text)))
+        and not news & held
+    ):
+        return False  # two addresses are two places, unless one took the other's
+    shared = {word for word in set(words(own)) & set(words(there)) if len(word) > 1}
+    return similarity(own, there) >= DIRECT and len(shared) >= SHARED
 
 
 def repeats(text: str, known: Known) -> bool:
