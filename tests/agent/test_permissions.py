@@ -162,7 +162,8 @@ my_credentials-2.json shop-firebase-adminsdk-1a2b.json service-account-prod.json
 ORDINARY = """
 src/tokens.py docs/secrets.md src/secrets.py package.json keyboard.json monkey.json tokens.json key.md
 wp-config-sample.php appsettings.json appsettings.Development.json settings.json kubeconfig.md
-src/credentials.py passwords.md .git/HEAD config docs/credentials.md token.go tokenizer.txt nuget.md service_account.py
+src/credentials.py passwords.md .git/HEAD config docs/credentials.md
+token.go tokenizer.txt nuget.md service_account.py
 """
 
 

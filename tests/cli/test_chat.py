@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tests.wire.answers import key_refused
 from tests.wire.server import Answer, Seen, WireServer
 
 MODEL = ("--model", "anthropic:claude-sonnet-5", "chat")
+RULE = "From now on never merge on Fridays, because nobody is there on Saturdays."
 TOPIC = """\
 ---
 name: No merges on Fridays
@@ -153,6 +155,37 @@ def test_what_was_saved_is_told_before_the_next_prompt_or_at_the_end_E8(desk: De
         code, told = someone.sees_the_end()
     assert (code, told.count("Memory updated: no_fridays.md")) == (0, 1)
     assert list(desk.files()) == ["no_fridays.md"]
+
+
+def test_who_breaks_off_the_saving_is_told_how_to_finish_it_E9(desk: Desk, line: Line) -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def never(_: Seen) -> Answer:
+        started.set()
+        go_on.wait(SECONDS)
+        return say("too late")
+
+    line.answers(say("Yes."), forks=(never,))
+    with typist(desk, *MODEL, RULE, **line.environment) as someone:
+        someone.sees("\n> ")
+        assert started.wait(SECONDS)
+        someone.types("/exit\n")
+        someone.sees("saving what is worth keeping")
+        someone.types("\x03")
+        told = someone.sees("saves what is missing")
+        go_on.set()
+        assert someone.sees_the_end()[0] == 0
+    assert "saving was broken off" in told
+    _, command, _ = told.split("`")
+    assert desk.process(*shlex.split(command)[1:]).code == 0
+    assert len(desk.files()) == 1
+
+
+def test_a_saving_that_failed_is_told_with_how_to_finish_it_E9(desk: Desk, line: Line) -> None:
+    line.answers(say("Yes."), forks=(key_refused(),))
+    ran = desk.process(*MODEL, RULE, **line.environment)
+    assert (ran.code, ran.out) == (0, "Yes.\n")
+    assert ran.err.splitlines()[-1].endswith(".jsonl` saves what is missing")
 
 
 def test_ctrl_c_at_the_prompt_ends_the_conversation_with_130_H1(desk: Desk, line: Line) -> None:

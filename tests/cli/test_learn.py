@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from memdir.agent.transcript import Transcript
 from memdir.model.messages import Prefix, assistant, person
-from tests.cli.support import Desk, claude_line, typist
+from memdir.testing import say
+from tests.cli.support import SECONDS, Desk, claude_line, typist
+from tests.wire.server import Answer, Seen, WireServer
 
 RULE = "From now on always run the linter before you commit, because CI is slow."
 RULE_ZH = "以后提交信息一律用英文写，因为同事看不懂中文。"
@@ -17,7 +20,7 @@ RULE_ZH = "以后提交信息一律用英文写，因为同事看不懂中文。
 
 def foreign(path: Path, *said: str, cwd: Path | str) -> Path:
     """A transcript of Claude Code: noise, then what the person said, each with an answer."""
-    lines = [json.dumps({"type": "summary", "summary": "A talk", "leafUuid": "u1"}), '{"torn": ']
+    lines = [json.dumps({"type": "summary", "summary": "A talk", "leafUuid": "u1"})]
     for place, text in enumerate(said):
         lines.append(claude_line(text, cwd=cwd, number=2 * place))
         answer = [{"type": "text", "text": "Understood."}]
@@ -96,6 +99,36 @@ def test_a_file_without_a_conversation_does_not_stop_the_others_E7(desk: Desk, t
     assert ran.err.startswith("no conversation in ")
     alone = desk("learn", "--json", str(talks / "empty.jsonl"))
     assert (alone.code, alone.json["files"], alone.json["failures"][0]["kind"]) == (3, [], "NotFound")
+
+
+def test_lines_that_could_not_be_made_out_are_told_E7(desk: Desk, tmp_path: Path) -> None:
+    talk = foreign(tmp_path / "talk.jsonl", RULE, cwd=desk.folder)
+    whole = talk.read_text("utf-8")
+    talk.write_text('{"torn": \n' + whole + '{"type": "us', "utf-8")
+    ran = desk("learn", str(talk))
+    assert (ran.code, len(ran.out.splitlines())) == (0, 1)
+    assert ran.err == "warning: 2 lines of talk.jsonl could not be made out\n"
+
+
+def test_who_interrupts_it_is_not_told_that_there_was_nothing_H1(desk: Desk, tmp_path: Path) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(_: Seen) -> Answer:
+        asked.set()
+        go_on.wait(SECONDS)
+        return say("too late")
+
+    talk = foreign(tmp_path / "talk.jsonl", RULE, cwd=desk.folder)
+    with WireServer(slow) as server:
+        wire = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+        with typist(desk, "--model", "anthropic:claude-sonnet-5", "learn", str(talk), **wire) as someone:
+            assert asked.wait(SECONDS)
+            someone.types("\x03")
+            code, told = someone.sees_the_end()
+            go_on.set()
+    assert code == 130
+    assert "the same command goes on from there\ninterrupted\n" in told
+    assert "nothing new" not in told
 
 
 def test_what_a_tool_said_is_not_learned_E11(desk: Desk, tmp_path: Path) -> None:

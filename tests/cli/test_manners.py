@@ -119,6 +119,22 @@ def test_a_reader_who_is_gone_ends_it_quietly_H1(desk: Desk) -> None:
     assert (ran.stdout.split(), ran.stderr) == (["x", "0", "0"], "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+@pytest.mark.parametrize("words", ["list", "list --json", "show nosuch --json", "list --nonsense --json"])
+def test_a_full_disk_is_a_sentence_on_stderr_H1(desk: Desk, words: str) -> None:
+    desk("remember", "we deploy on Tuesdays")
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "memdir", *words.split()]
+        ran = subprocess.run(
+            command, cwd=desk.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=40
+        )
+    sentence, *_ = ran.stderr.splitlines()
+    assert ran.returncode == (1 if "no" not in words else 3 if "nosuch" in words else 2)
+    assert sentence.startswith("error: ")
+    assert "Traceback" not in ran.stderr
+    assert "Exception ignored" not in ran.stderr
+
+
 def test_a_terminal_that_knows_no_chinese_shows_codes_H1(desk: Desk) -> None:
     desk("remember", "我们用 pnpm")
     ran = desk.process("list", PYTHONIOENCODING="latin-1")

@@ -133,6 +133,11 @@ def test_the_description_of_something_long_is_short_H1(notebook: Notebook) -> No
         ),
         ("use tabs, not spaces", "use spaces, not tabs", "use spaces, not tabs\n"),
         (
+            "the release branch is cut from main",
+            "the release branch is cut from develop",
+            "the release branch is cut from develop\n\nEarlier: the release branch is cut from main\n",
+        ),
+        (
             "the release is on 2026-12-04",
             "the release is on 2026-12-11",
             "the release is on 2026-12-11\n\nEarlier: the release is on 2026-12-04\n",
@@ -171,6 +176,8 @@ def test_what_is_true_again_is_not_taken_for_known_H1(notebook: Notebook) -> Non
         ("the release is on 2026-12-04", "the wedding is on 2026-12-04"),
         ("always deploy on Tuesday", "never deploy on Friday"),
         ("I prefer short answers", "I prefer dark themes"),
+        ("The staging database is Postgres 15", "The production database is Postgres 14"),
+        ("Always use pnpm in the alpha repo", "Always use tabs in the alpha repo"),
         ("每周五不发布", "周五不要发布，因为没人值班"),
         ("请用 pnpm", "请用中文回答", "以后别用 mock", "以后别用 npm"),
         ("我喜欢简短的回答", "我喜欢深色主题"),

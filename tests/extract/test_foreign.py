@@ -14,7 +14,8 @@ import pytest
 
 from memdir.agent.transcript import Transcript
 from memdir.errors import NotFound
-from memdir.extract.foreign import Talk, find, own_words, read
+from memdir.extract.foreign import Talk, find, read
+from memdir.extract.own_words import own_words
 from memdir.model.messages import Prefix, assistant, person
 
 CWD = "/home/ada/shop"
@@ -125,6 +126,7 @@ def test_what_the_program_says_in_the_persons_role_is_not_their_word_E11(
         ('<system-reminder type="x">\nevil\n</system-reminder >\nmine', "mine"),
         ("<session-start-hook>evil</session-start-hook>", ""),
         ("This session is being continued from a previous conversation that ran out. evil", ""),
+        ("<pre-commit-hook> has to pass", "<pre-commit-hook> has to pass"),
         ("<system-reminders> are what I call them", "<system-reminders> are what I call them"),
         ("", ""),
     ],

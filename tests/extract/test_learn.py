@@ -19,7 +19,7 @@ from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
 from memdir.model.messages import Message, Request, ToolResult, ToolUse, assistant, person
-from memdir.testing import ScriptedModel, call, say, temporary_memory, tree
+from memdir.testing import Line, ScriptedModel, call, say, temporary_memory, tree
 from tests.extract.support import FRIDAYS, NOW, POINTER, count_of
 
 pytestmark = pytest.mark.anyio
@@ -144,18 +144,24 @@ async def test_two_projects_of_one_session_have_a_cursor_each_E7(memory: MemoryD
     assert len(model.requests) == 2
 
 
-async def test_several_at_once_learn_from_a_talk_once_E7(memory: MemoryDir) -> None:
-    said, outcomes = talk(person(RULE), assistant("Yes.")), list[Saved]()
+async def test_of_two_at_once_one_learns_and_the_other_finds_it_done_E7(memory: MemoryDir) -> None:
+    begun, may_end = anyio.Event(), anyio.Event()
 
-    async def once() -> None:
-        outcomes.append(await learned(memory, Local(), said))
+    async def slow(_: Request) -> Line:
+        begun.set()
+        await may_end.wait()
+        return say("Nothing to save.")
 
-    with anyio.fail_after(10):
+    model, said = ScriptedModel([slow]), talk(person(RULE), assistant("Yes."))
+    with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            for _ in range(3):
-                tasks.start_soon(once)
-    assert sorted(len(saved.changes) for saved in outcomes) == [0, 0, 1]
-    assert len(memory.list()) == 1
+            tasks.start_soon(learned, memory, model, said)
+            await begun.wait()
+            tasks.start_soon(learned, memory, model, said)
+            await anyio.wait_all_tasks_blocked()
+            assert len(model.requests) == 1
+            may_end.set()
+    assert len(model.requests) == 1
 
 
 async def test_who_comes_while_another_is_learning_is_told_so_in_the_end_E7(memory: MemoryDir) -> None:

@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = cli.main(args=words, prog_name="memdir", standalone_mode=False)
         sys.stdout.flush()  # a reader who is gone is noticed here, where it does no harm
     except MemdirError as error:
-        sys.exit(fail(error, as_json=as_json))
+        sys.exit(_failed(error, as_json=as_json))
     except click.ClickException as error:
         sys.exit(_misused(error, as_json=as_json))
     except (click.Abort, KeyboardInterrupt):
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _stop_writing()
         sys.exit(0)
     except OSError as error:
-        sys.exit(fail(_refused(error), as_json=as_json))
+        sys.exit(_failed(_refused(error), as_json=as_json))
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -124,7 +124,20 @@ def _misused(error: click.ClickException, *, as_json: bool) -> int:
         error.show()
         return error.exit_code
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "memdir"
-    return fail(UsageError(error.format_message(), hint=f"`{path} --help` says what there is"), as_json=True)
+    return _failed(
+        UsageError(error.format_message(), hint=f"`{path} --help` says what there is"), as_json=True
+    )
+
+
+def _failed(error: MemdirError, *, as_json: bool) -> int:
+    """Report an error. If standard output takes nothing more (a full disk), stderr has to do."""
+    try:
+        code = fail(error, as_json=as_json)
+        sys.stdout.flush()
+    except OSError:
+        _stop_writing()
+        return error.exit_code
+    return code
 
 
 def _refused(error: OSError) -> MemdirError:
@@ -141,7 +154,9 @@ def _write_anything() -> None:
 
 
 def _stop_writing() -> None:
-    """The reader (`head`, a pager) has seen enough. Nothing more may be written, not even at exit."""
+    """The reader (`head`, a pager) has seen enough, or the disk is full: nothing is written any more, not
+    even at exit.
+    """
     with suppress(OSError):
         sys.stdout.close()
     sys.stdout = io.StringIO()

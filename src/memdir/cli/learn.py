@@ -54,14 +54,14 @@ def learn(opened: app.Opening, files: tuple[Path, ...], folder: Path | None, as_
     if not transcripts:
         raise NotFound(f"there is no .jsonl file in {files[0]}", hint="name transcripts, or a folder of them")
     run = _Run(opened=opened, folder=folder)
-    interrupted = False
     with _progress(len(transcripts), quiet=as_json) as advance:
         try:
             run.learn(transcripts, advance)
         except KeyboardInterrupt:
-            interrupted = True
+            run.interrupted = True
     run.print_json() if as_json else run.print()
-    if interrupted:
+    if run.interrupted:
+        talk("what was learned is kept; the same command goes on from there")
         raise click.Abort
     return run.exit_code(of=len(transcripts))
 
@@ -77,6 +77,7 @@ class _Run:
     empty: list[tuple[Path, MemdirError]] = field(default_factory=list)
     refused: list[MemdirError] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
+    interrupted: bool = False
 
     def learn(self, transcripts: Sequence[Path], advance: Advance) -> None:
         """Take one file after the other; what is wrong with one is kept for the end."""
@@ -99,6 +100,9 @@ class _Run:
     async def _learn_file(self, file: Path) -> None:
         """Learn from one file; it may hold talks about several projects."""
         for part in foreign.read(file, project=_root_of):
+            if part.skipped:
+                lines = "1 line" if part.skipped == 1 else f"{part.skipped} lines"
+                self.warnings[f"{lines} of {file.name} could not be made out"] = None
             project = open_project(self.opened, folder=self.folder or _folder_of(part))
             memory = memory_of(project).directory
             async with app.running(project) as runtime:
@@ -136,7 +140,7 @@ class _Run:
         for place, change in self.changes.items():
             click.echo(f"{change.action} {place}")
         self._talk()
-        if not self.changes and not self.failures and not self.empty:
+        if not (self.changes or self.failures or self.empty or self.interrupted):
             talk("nothing new to keep")
 
     def print_json(self) -> None:

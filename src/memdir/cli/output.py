@@ -31,9 +31,9 @@ def talk(text: str, *, end: str = "\n") -> None:
 
 def fail(error: MemdirError, *, as_json: bool) -> int:
     """Report an error and return the exit code. With `--json` the error is an object on stdout as well."""
+    complain(error)
     if as_json:
         emit_json(error=error_as_json(error))
-    complain(error)
     return error.exit_code
 
 

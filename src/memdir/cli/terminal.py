@@ -7,6 +7,7 @@ next pause what background work has to tell.
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import anyio
@@ -14,13 +15,14 @@ import anyio.to_thread
 import click
 
 from memdir import app
-from memdir.agent.events import FAILED, Event
+from memdir.agent.events import EXTRACTED, FAILED, Event
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
 from memdir.cli.editor import edit_memory
 from memdir.cli.lines import Lines
 from memdir.cli.output import columns, complain, talk, visible
 from memdir.errors import Aborted, MemdirError
+from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.memory import manifest
 from memdir.model.messages import ToolUse, Usage
@@ -47,6 +49,7 @@ class Terminal:
         self._asked: set[str] = set()
         self._told: set[str] = set()
         self._in_line = False
+        self._unsaved = False
         self._waiting: anyio.CancelScope | None = None
 
     @property
@@ -81,6 +84,8 @@ class Terminal:
             await self._give_up_saving()
             talk("saving was broken off; nothing is half-written")
         self._tell_notices()
+        if self._agent.transcript and (self._unsaved or not finished):
+            talk(f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}` saves what is missing")
 
     async def _give_up_saving(self) -> None:
         extractor = self.conversation.extractor if self.conversation else None
@@ -197,6 +202,8 @@ class Terminal:
 
     def on_event(self, event: Event) -> None:
         """Keep what went wrong beside the conversation for the next pause."""
+        if event.name in (EXTRACTED, FAILED) and event.fields.get("where", EXTRACTION) == EXTRACTION:
+            self._unsaved = event.name == FAILED
         told = f"({event.fields.get('where')} failed: {event.fields.get('error')}; the conversation goes on)"
         if event.name == FAILED and told not in self._told:
             self._told.add(told)

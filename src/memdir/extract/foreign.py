@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from typing import Any
 from memdir.agent import transcript
 from memdir.agent.attachments import memory_write
 from memdir.errors import NotFound
+from memdir.extract.own_words import own_words
 from memdir.memory.scan import moment
 from memdir.model.messages import Block, Message, Origin, Text, ToolResult, ToolUse
 
@@ -236,35 +236,6 @@ def _result(content: object) -> str:
     parts: Iterable[object] = content if isinstance(content, list) else [content]
     texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
     return "\n".join(text for text in texts if isinstance(text, str))[:LONGEST_RESULT]
-
-
-_WRAPPER = re.compile(
-    r"<(/?)(system-reminder|command-[a-z]{1,20}|local-command-[a-z]{1,20}|bash-[a-z]{1,20}|ide_[a-z_]{1,30}|"
-    r"task-[a-z]{1,20}|(?:teammate|cross-session)-message|new-diagnostics|[a-z]{1,20}(?:-[a-z]{1,20}){0,3}-hook)"
-    r"(?=[\s/>])"
-)
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
-_SUMMARY = "This session is being continued from a previous conversation"
-
-
-def own_words(text: str) -> str:
-    """What the person typed in a block of text: without what a program wrapped around or put beside it (E11).
-
-    All from the first opening tag to the last closing one is the program's: text that it quotes can close a
-    tag, and can't end the quote by that. A block that begins with a tag which is never closed, or with a
-    summary, is the program's as a whole. Elsewhere such a tag stays: it may be what they are writing about.
-    """
-    text = text.strip()
-    if text.startswith(_SUMMARY):
-        return ""
-    tags = list(_WRAPPER.finditer(text))
-    closing = {tag[2]: tag.start() for tag in tags if tag[1]}  # the last one of each name
-    opening = [tag for tag in tags if not tag[1]]
-    begin = next((tag.start() for tag in opening if closing.get(tag[2], 0) > tag.start()), len(text))
-    if opening and opening[0].start() == 0 < begin:
-        return ""
-    end = text.find(">", max(closing.values())) + 1 if begin < len(text) else 0
-    return _INTERRUPTED.sub("", text[:begin] + (text[end:] if end else "")).strip()
 
 
 # -- what the other program's agent wrote --------------------------------------------------------------------

@@ -19,9 +19,10 @@ from memdir.extract.local.values import Kind, Known
 from memdir.memory.words import words
 
 ALIKE = 0.5
-"""So many of the words of the news in a memory, or of a line in the news: about the same."""
+"""So much of a line in the news: about the same. Of Chinese as well the other way around, since there each
+word that differs makes two or three pairs that do."""
 VERY_NEAR = 0.75
-"""So near, a memory of another kind is about the same as well."""
+"""So near, a memory is about the same, of whatever kind it is."""
 
 _WEEKDAY = any_of(WEEKDAYS)
 _HAN_DAY = r"(?:(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?)"
@@ -63,21 +64,27 @@ def dated(text: str, *, today: date) -> str:
 
 def about_the_same(said: str, existing: Sequence[Known], kind: Kind) -> Known | None:
     """The memory that the news belongs to, if one is surely about the same."""
-    news, terms = _bare(said), _terms(said)
     there = {known.file: known for known in existing}
-    for match in matches(news, [_told_bare(known) for known in existing]):
+    for match in matches(_bare(said), [_told_bare(known) for known in existing]):
         known = there[match.known.file]
         akin = known.type in (None, kind)
         if akin and _says_the_like(said, known.body):
             return known
-        shared = terms & _terms(known.text)
-        if len(shared) < 2:
+        if len(_terms(said) & _terms(known.text)) < 2:
             continue
-        if match.score >= VERY_NEAR or (
-            akin and match.score >= SAME_TOPIC and len(shared) >= ALIKE * len(terms)
-        ):
+        if match.score >= VERY_NEAR or (akin and match.score >= SAME_TOPIC and _covers(said, known)):
             return known
     return None
+
+
+def _covers(said: str, known: Known) -> bool:
+    """Whether the memory has nearly all words of the news, or the news all words of a line of it."""
+    news = _terms(said)
+    enough = ALIKE if any(not word.isascii() for word in news) else VERY_NEAR
+    lines = map(_terms, known.body.splitlines())
+    return len(news & _terms(known.text)) >= enough * len(news) or any(
+        len(line) > 1 and line <= news for line in lines
+    )
 
 
 def _says_the_like(said: str, body: str) -> bool:
