@@ -173,11 +173,10 @@ class Story:
             self.console.print(f"     ! {event.fields['tool']} was not allowed", style="yellow", markup=False)
 
     def _cost(self, usage: Usage, requests: int) -> None:
-        self.console.print(
-            f"cost   {requests} requests, {usage.total_input:,} tokens in, {usage.hit_percent} % of them from the "
-            f"prompt cache, {usage.output:,} out; saving and recalling by rules: 0",
-            style="dim",
-        )
+        asked = f"{requests} request{'s' if requests != 1 else ''}"
+        cached = f"{usage.hit_percent} % from the prompt cache"
+        told = f"{usage.total_input:,} tokens in ({cached}), {usage.output:,} out"
+        self.console.print(f"cost   {asked}, {told}; saving and recalling by rules: 0", style="dim")
 
 
 async def _agree(question: Question) -> bool:
