@@ -33,6 +33,7 @@ bench: bench-extract bench-recall ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
+	$(PY) -m bench.weigh --cases $(CASES)/extraction.jsonl bench/data/talks/fit_*.jsonl --cross-validate
 	$(PY) -m bench.extract --cases bench/data/talks/held.jsonl
 
 bench-recall: $(DEV) ## which memories it finds for a prompt

@@ -3,6 +3,7 @@
     python -m bench.weigh --cases FILE...           the table
     python -m bench.weigh --cases FILE... --write   into the package
     python -m bench.weigh --cases FILE... --check   how well each file is told by what the others teach
+    python -m bench.weigh --cases FILE... --cross-validate   the bench's figures of the first file, in fifths
 
 Every sentence of a person is an example. It is worth a memory if it holds what a right answer asks for and
 nothing that is forbidden; a sentence beside one that does, in the same paragraph, is no example at all. The
@@ -16,17 +17,19 @@ import argparse
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
-from bench.extract import Case, checker, known_of, load, turns_of
+from bench.extract import EXTRACTORS, Case, Score, checker, known_of, load, report, scored, table, turns_of
+from memdir.extract.local import score
 from memdir.extract.local.candidates import spoken
 from memdir.extract.local.proposals import told
-from memdir.extract.local.score import BASE, KINDS, features, likely
+from memdir.extract.local.score import BASE, KINDS, Weights, features, likely
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Turn
 
@@ -168,6 +171,7 @@ _OPENING = (
 # ---------------------------------------------------------------------------------- fitting
 
 
+FOLDS = 5
 PLACE = 0.5
 """Of the fitted weight for standing first or last in a turn: people type shorter turns than these talks."""
 
@@ -244,25 +248,63 @@ def shown(table: Mapping[str, tuple[float, ...]]) -> str:
     return "\n".join([HEAD + head, *rows, ""])
 
 
+def cross_validated(paths: Sequence[Path], check: ModuleType) -> list[tuple[Case, Score]]:
+    """Every fifth talk of the first file by weights that were fitted to its other four and the other files.
+
+    The phrases and the threshold stay as they are: they were made with all of the first file in view.
+    """
+    judged, *others = [(path, load(path, check)) for path in paths]
+    taught = [e for path, cases in others for case in cases for e in examples(case, weight=_weight(path))]
+    taught += sayings(SAYINGS, weight=PASSING)
+    found: list[tuple[Case, Score]] = []
+    for fold in range(FOLDS):
+        rest = [case for at, case in enumerate(judged[1]) if at % FOLDS != fold]
+        own = [e for case in rest for e in examples(case, weight=_weight(judged[0]))]
+        with _judging_by(fit([*own, *taught])):
+            found += scored(judged[1][fold::FOLDS], EXTRACTORS["local"], check)
+    return found
+
+
+@contextmanager
+def _judging_by(weights: Weights) -> Iterator[None]:
+    """Use other weights than the package's."""
+    before = score.weights
+    score.weights = lambda: weights  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        score.weights = before
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.weigh", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cases", type=Path, nargs="+", required=True, help="talks, JSON lines")
     parser.add_argument("--write", action="store_true", help="into the package")
     parser.add_argument("--check", action="store_true", help="how well each file is told by the others")
+    parser.add_argument(
+        "--cross-validate",
+        action="store_true",
+        help="the figures of the first file, in fifths",
+    )
     options = parser.parse_args(arguments)
     check = checker(options.cases[0])
     files = {
         path: [e for case in load(path, check) for e in examples(case, weight=_weight(path))]
         for path in options.cases
     }
+    if options.cross_validate:
+        print(
+            table("local, each fifth by weights of the rest", report(cross_validated(options.cases, check)))
+        )
+        return 0
     files[SAYINGS] = list(sayings(SAYINGS, weight=PASSING))
     if options.check:
         for path, own in files.items():
-            table = fit([e for other, taught in files.items() if other != path for e in taught])
+            weights = fit([e for other, taught in files.items() if other != path for e in taught])
             print(
                 path.name,
-                *(f"{share:.0%}: {precision_at(table, own, share):.2f}" for share in (0.4, 0.6, 0.8)),
+                *(f"{share:.0%}: {precision_at(weights, own, share):.2f}" for share in (0.4, 0.6, 0.8)),
             )
         return 0
     text = shown(fit([example for own in files.values() for example in own]))

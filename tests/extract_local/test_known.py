@@ -138,3 +138,23 @@ def test_a_memory_without_a_type_can_be_updated() -> None:
         file="launch.md", name="Harbour launch", description="", type=None, body="Harbour launch: 2026-03-16"
     )
     assert update("The harbour launch moved to the 30th.", known=[known]).file == "launch.md"
+
+
+SAID = "From now on put the ticket number first in commit messages, the release script reads it."
+
+
+def test_what_is_taken_back_a_turn_later_goes_again() -> None:
+    before = [Turn(role="person", text=SAID), Turn(role="assistant", text="I'll do that.")]
+    (made,) = [one for one in propose(before[:1], [], today=TODAY) if isinstance(one, Create)]
+    known = memory("tickets.md", made.title, made.body, kind=made.type)
+    back = Turn(role="person", text="scratch that, I mixed it up with another project.")
+    assert [
+        one.file for one in propose([back], [known], today=TODAY, context=before) if isinstance(one, Delete)
+    ] == ["tickets.md"]
+
+
+def test_a_memory_that_somebody_has_reworded_is_not_taken_back_with_the_words() -> None:
+    before = [Turn(role="person", text=SAID), Turn(role="assistant", text="I'll do that.")]
+    known = memory("tickets.md", "Tickets", "Ticket number first, as Jo explained in May.", kind="feedback")
+    back = Turn(role="person", text="scratch that, I mixed it up with another project.")
+    assert propose([back], [known], today=TODAY, context=before) == []

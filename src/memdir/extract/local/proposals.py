@@ -26,7 +26,7 @@ from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
 from memdir.extract.local.subjects import subjects
 from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats, speaks_of
-from memdir.extract.local.values import Create, Evidence, Known, Proposal, Turn, Update
+from memdir.extract.local.values import Create, Delete, Evidence, Known, Proposal, Turn, Update
 from memdir.memory.words import words
 
 CONTEXT_TURNS = 5
@@ -56,6 +56,7 @@ def propose(
         for at, own in enumerate(said)
         for deletion in forgotten(own, existing, before=_answered(talk, at))
     ]
+    deletions += _taken_back(talk, said, existing, today=today, first=first)
     gone = {deletion.file for deletion in deletions}
     forgetting = {at for at, own in enumerate(said) if _asks_to_forget(own, before=_answered(talk, at))}
     left = [known for known in existing if known.file not in gone]
@@ -63,6 +64,32 @@ def propose(
     kept = [one for one in found if one.turn not in forgetting or _is_new_wish(one)]
     proposals = _merged(kept, left, talk)
     return [_shifted(proposal, first) for proposal in [*deletions, *proposals]]
+
+
+def _taken_back(
+    talk: Sequence[Turn],
+    said: Sequence[Sequence[Sentence]],
+    existing: Sequence[Known],
+    *,
+    today: date,
+    first: int,
+) -> list[Delete]:
+    """The memories made of earlier turns that the new ones take back: only those that are still word for word
+    what those turns made of them.
+    """
+    later = [sentence for own in said[first:] for sentence in own]
+    takes_back = next((sentence for sentence in later if Cue.RETRACT in sentence.cues), None)
+    if takes_back is None or not first:
+        return []
+    found = _found(talk[:first], told(talk[:first], [], today=today))
+    left = standing(found, later)
+    gone = {compose.body(one).strip() for one in found if one not in left}
+    evidence = Evidence(turn=takes_back.turn, sentence=takes_back.said)
+    return [
+        Delete(file=known.file, reason="taken back", evidence=evidence)
+        for known in existing
+        if known.body.strip() in gone
+    ]
 
 
 def told(
