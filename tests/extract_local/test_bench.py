@@ -56,7 +56,7 @@ def test_the_baseline_that_writes_nothing_leaves_all_alone_and_finds_nothing() -
 def test_in_a_conversation_as_in_a_whole_talk_the_aims_are_reached() -> None:
     """A turn at a time, as the chat does it: what is taken back later goes again."""
     check = checker(CASES)
-    found = figures(scored(load(CASES, check), EXTRACTORS["local, turn by turn"], check))
+    found = report(scored(load(CASES, check), EXTRACTORS["local, turn by turn"], check))["all"]
     assert found["left_alone"] >= 0.9
     assert found["precision"] >= 0.75
     assert found["wrong_deletes"] == 0
