@@ -122,3 +122,24 @@ def test_256_kB_take_no_longer_than_a_linear_scan_should_E10(unit: str) -> None:
     before = time.process_time()
     scan(text)
     assert time.process_time() - before < 5  # a guard against hanging; it takes a tenth of a second
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["password: Kestrel-lamp-42", "the staging pw is Sommer2026!", "数据库密码是 Qz7-lamp-42，先这么用"],
+)
+def test_a_made_up_password_beside_its_name_is_found_E10(text: str) -> None:
+    assert [finding.rule for finding in scan(text)] == ["password"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password is stored in Vault-2",
+        "password: rotate-90-days",
+        "密码是由运维保管的",
+        "pw: see the wiki",
+    ],
+)
+def test_words_about_a_password_are_left_alone_E10(text: str) -> None:
+    assert scan(text) == []

@@ -157,7 +157,7 @@ _TOKENS = (
 # ------------------------------------------------------------------------- what a name says of its value
 
 _NAMES_OF_PASSWORDS = (
-    r"pass(?:word|wort|wd|phrase|code)|pwd|kennwort|contraseña|senha|mot de passe|(?:recovery|backup) code|"
+    r"pass(?:word|wort|wd|phrase|code)|\bpw\b|pwd|kennwort|contraseña|senha|mot de passe|(?:recovery|backup) code|"
     r"密\s?码|口令|恢复码|パスワード"
 )
 _NAMES_OF_KEYS = (
@@ -208,9 +208,13 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _is_talk(value: str) -> bool:
-    """Whether the bare value is a word of the sentence, an identifier, code or a path."""
+    """Whether the bare value is a word of the sentence, an identifier, code or a path.
+
+    `rotate-90-days` is one; `Kestrel-lamp-42`, with a capital and a figure, is how people make up passwords.
+    """
+    made_up = re.search(r"[A-Z]", value) and re.search(r"[a-z]", value) and re.search(r"\d", value)
     return (
-        _WORDLIKE.fullmatch(value) is not None
+        (_WORDLIKE.fullmatch(value) is not None and not made_up)
         or _TERM.fullmatch(value) is not None
         or _CODE.match(value) is not None
         or _PATH.match(value) is not None
@@ -272,7 +276,7 @@ _PLACES = (
     ),
     _Rule(
         "password",
-        ("pass", "pwd", "kennwort", "contrase", "senha", "code", "密", "口令", "恢复码", "パス"),
+        ("pass", "pw", "kennwort", "contrase", "senha", "code", "密", "口令", "恢复码", "パス"),
         re.compile(
             rf"(?:{_NAMES_OF_PASSWORDS})s?{_SAYS}{_VALUE}|(?:--passw(?:or)?d[ =]|密码 |口令 )({_BARE})",
             re.IGNORECASE,
