@@ -157,8 +157,8 @@ _TOKENS = (
 # ------------------------------------------------------------------------- what a name says of its value
 
 _NAMES_OF_PASSWORDS = (
-    r"pass(?:word|wort|wd|phrase|code)|\bpw\b|pwd|kennwort|contraseña|senha|mot de passe|(?:recovery|backup) code|"
-    r"密\s?码|口令|恢复码|パスワード"
+    r"pass(?:word|wort|wd|phrase|code)|\bpw\b|pwd|kennwort|contraseña|senha|mot de passe|"
+    r"(?:recovery|backup) code|密\s?码|口令|恢复码|パスワード"
 )
 _NAMES_OF_KEYS = (
     r"secret|token|credential|(?:api|access|account|auth|private|master|signing|encryption|service|client)"
