@@ -152,7 +152,8 @@ class MemoryDir:
             base = "memory_note"
         taken = {one.name.casefold() for one in self.directory.glob("*")} | {NAME.casefold()}
         names = (f"{base}_{number}.md" if number > 1 else f"{base}.md" for number in count(1))
-        return next(name for name in names if name.casefold() not in taken and not self.why_not(name))
+        free = next(name for name in names if name.casefold() not in taken)
+        return self._name(self.path(free))  # raises where no name can be had, as in a folder that is closed
 
     # -- writing ----------------------------------------------------------------------------------------
 
