@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Final, Literal
 
@@ -151,9 +150,12 @@ class MemoryDir:
         if not base or self.why_not(f"{base}_0.md"):
             base = "memory_note"
         taken = {one.name.casefold() for one in self.directory.glob("*")} | {NAME.casefold()}
-        names = (f"{base}_{number}.md" if number > 1 else f"{base}.md" for number in count(1))
-        free = next(name for name in names if name.casefold() not in taken)
-        return self._name(self.path(free))  # raises where no name can be had, as in a folder that is closed
+        tries = len(taken) + 2  # one of so many is free, and good unless the folder is closed to us
+        names = (f"{base}_{number}.md" if number > 1 else f"{base}.md" for number in range(1, tries + 1))
+        free = (name for name in names if name.casefold() not in taken and not self.why_not(name))
+        if (name := next(free, None)) is None:
+            raise UnsafePath(str(self.directory), reason="no file can be made in it")
+        return name
 
     # -- writing ----------------------------------------------------------------------------------------
 
