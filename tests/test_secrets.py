@@ -126,7 +126,12 @@ def test_256_kB_take_no_longer_than_a_linear_scan_should_E10(unit: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["password: Kestrel-lamp-42", "the staging pw is Sommer2026!", "数据库密码是 Qz7-lamp-42，先这么用"],
+    [
+        "password: Kestrel-lamp-42",
+        "the staging pw is Sommer2026!",
+        "数据库密码是 Qz7-lamp-42，先这么用",
+        "staging login tracker, pw kestrel-Vault-7731",
+    ],
 )
 def test_a_made_up_password_beside_its_name_is_found_E10(text: str) -> None:
     assert [finding.rule for finding in scan(text)] == ["password"]
@@ -143,3 +148,8 @@ def test_a_made_up_password_beside_its_name_is_found_E10(text: str) -> None:
 )
 def test_words_about_a_password_are_left_alone_E10(text: str) -> None:
     assert scan(text) == []
+
+
+def test_a_password_on_a_command_line_is_found_E10() -> None:
+    assert [finding.rule for finding in scan("mysql -u root -pS3cretPw99")] == ["password on a command line"]
+    assert scan("mysql -u root -p") == []

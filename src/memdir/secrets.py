@@ -284,6 +284,18 @@ _PLACES = (
         _is_password,
     ),
     _Rule(
+        "password",
+        ("pass", "pw"),
+        re.compile(rf"\b(?:password|passwd|passcode|passphrase|pwd|pw) {{1,3}}({_BARE})", re.IGNORECASE),
+        lambda value: _is_password(value) and re.search(r"[A-Za-z]", value) is not None,
+    ),
+    _Rule(
+        "password on a command line",
+        ("mysql", "mariadb"),
+        re.compile(r"\b(?:mysql|mariadb)\w*\b[^\n|;&]{0,200}? -p([^\s\"'`]{4,200})"),
+        _is_login,
+    ),
+    _Rule(
         "key or token",
         ("secret", "token", "credential", "key", "_pat", "clave", "密钥", "秘钥", "令牌"),
         re.compile(

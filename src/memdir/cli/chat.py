@@ -10,7 +10,7 @@ import click
 from memdir import app
 from memdir.agent.events import Events
 from memdir.cli.lines import terminal_as_it_was
-from memdir.cli.opening import open_project, warn
+from memdir.cli.opening import open_project
 from memdir.cli.output import talk
 from memdir.cli.terminal import Terminal
 from memdir.errors import ModelNotConfigured
@@ -30,7 +30,6 @@ def chat(opened: app.Opening, prompt: tuple[str, ...], model: str | None) -> int
     project = open_project(opened, model=model)
     if app.Models.of(project.settings).chat.is_local:
         raise ModelNotConfigured("a conversation needs a language model, and none is configured", hint=CURE)
-    warn(project)
     with terminal_as_it_was():
         return anyio.run(_talk, project, " ".join(prompt))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memdir import app
-from memdir.cli.opening import memory_of, open_project, warn
+from memdir.cli.opening import memory_of, open_project
 from memdir.cli.output import columns, emit_json, json_option, talk
 from memdir.errors import NotFound, UsageError
 from memdir.memory import entrypoint, manifest, topic
@@ -123,7 +123,6 @@ def remember(opened: app.Opening, text: tuple[str, ...], kind: str | None, as_js
         raise UsageError(
             "nothing to remember", hint='say what, as in: memdir remember "we deploy on Tuesdays"'
         )
-    warn(project)
     saved = project.remember(words, kind=kind)
     if saved.refused:
         raise saved.refused[0]

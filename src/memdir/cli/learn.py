@@ -103,7 +103,7 @@ class _Run:
             if part.skipped:
                 lines = "1 line" if part.skipped == 1 else f"{part.skipped} lines"
                 self.warnings[f"{lines} of {file.name} could not be made out"] = None
-            project = open_project(self.opened, folder=self.folder or _folder_of(part))
+            project = open_project(self.opened, folder=self.folder or _folder_of(part), quiet=True)
             memory = memory_of(project).directory
             async with app.running(project) as runtime:
                 saved = await runtime.learn(_for(project, part))

@@ -14,8 +14,12 @@ from memdir.memory.store import MemoryDir
 from memdir.settings import Switch
 
 
-def open_project(opened: app.Opening, *, folder: Path | None = None, model: str | None = None) -> app.Project:
+def open_project(
+    opened: app.Opening, *, folder: Path | None = None, model: str | None = None, quiet: bool = False
+) -> app.Project:
     """The project of the folder that the command line names, or of another one.
+
+    What was passed over on the way (settings, directories) is told on stderr, unless `quiet` (P5, S1).
 
     Raises:
         SettingsError, UnsafePath: see `app.open_project`.
@@ -27,6 +31,8 @@ def open_project(opened: app.Opening, *, folder: Path | None = None, model: str 
         settings["model"] = model
     environment = {**os.environ, "MEMDIR_SIMPLE": "1"} if bare else os.environ
     project = app.open_project(folder or start, settings, environment=environment)
+    if not quiet:
+        warn(project)
     if bare and not project.switch.on and project.switch.reason.startswith("MEMDIR_SIMPLE"):
         return replace(project, switch=Switch(on=False, reason="--bare"))
     return project

@@ -41,7 +41,7 @@ def path(opened: app.Opening, as_json: bool) -> None:
 @click.pass_obj
 def status(opened: app.Opening, as_json: bool) -> None:
     """Say whether memory is on, where it is, how full it is, and what needs care."""
-    project = open_project(opened)
+    project = open_project(opened, quiet=True)
     facts = _facts(project)
     if as_json:
         emit_json(**facts)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ GRACE = 1.0
 takes a twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one
 single answer would get no memories at all."""
 
+_log = logging.getLogger("memdir")
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
 
 
@@ -65,8 +67,13 @@ class Prefetch:
         return prefetch
 
     async def _run(self, choose: Callable[[], Awaitable[Selection]]) -> None:
-        with self._scope:
-            self._ready = await choose()
+        """What `choose` raises is its own affair: to the turn it is a selection that never came."""
+        try:
+            with self._scope:
+                self._ready = await choose()
+        except Exception as error:  # noqa: BLE001 - recall never breaks the session (R5)
+            _log.error("recall failed: %s", type(error).__name__)
+        finally:
             self._done.set()
 
     async def take(self, *, within: float) -> Selection | None:

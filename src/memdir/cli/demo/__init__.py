@@ -6,7 +6,10 @@ costs. No key, no account, no network: the model's words are recorded, everythin
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 100
+THE_DAY = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
+"""When the recorded conversations took place; "in two weeks" counts from here."""
 
 
 @click.command(short_help="Two conversations become memories, a third one remembers.")
@@ -47,9 +52,8 @@ def demo(keep: Path | None) -> None:
 async def _run(folder: Path) -> None:
     place = folder / "parcel-tracker"
     make_project(place)
-    project = app.open_project(
-        place, environment={"HOME": str(folder), "MEMDIR_HOME": str(folder / "memdir")}
-    )
+    environment = {"HOME": str(folder), "MEMDIR_HOME": str(folder / "memdir")}
+    project = app.open_project(place, environment=environment, now=lambda: THE_DAY)
     story = Story(project)
     first, second, third = (recording(name, project=place) for name in NAMES)
     await story.play(first)
@@ -116,9 +120,10 @@ class Story:
     def show_next(self) -> None:
         """What to do now."""
         self._heading("Next")
+        memdir = _command()
         self.console.print(
-            "memdir learn ~/.claude/projects/*/*.jsonl   learns from conversations that you had already;\n"
-            "memdir --model anthropic:claude-sonnet-5 chat   starts one that remembers (README.md says how)."
+            f"{memdir} learn ~/.claude/projects/*/*.jsonl\n    learns from conversations you had already;\n"
+            f"{memdir} --model anthropic:claude-sonnet-5 chat\n    starts one that remembers (see README.md)."
         )
 
     def _heading(self, text: str) -> None:
@@ -148,10 +153,8 @@ class Story:
         last = conversation.recall.last if conversation.recall else None
         if last is None:
             return
-        self.console.print(
-            f"recall {len(last.selection.verdicts)} memories looked at, in {last.seconds * 1000:.0f} ms",
-            style="bold",
-        )
+        there, milliseconds = len(self.project.require_memory().list()), last.seconds * 1000
+        self.console.print(f"recall {there} memories looked at, in {milliseconds:.0f} ms", style="bold")
         for verdict in last.selection.verdicts:
             if verdict.chosen:
                 shared = ", ".join(list(verdict.words)[:5])
@@ -160,7 +163,7 @@ class Story:
                 )
         left = [verdict.file for verdict in last.selection.verdicts if not verdict.chosen]
         if left:
-            self.console.print(f"     - left out: {', '.join(left)}", style="dim", markup=False)
+            self.console.print(f"     - too little in common: {', '.join(left)}", style="dim", markup=False)
 
     def _saved(self, saved: Saved) -> None:
         for refused in saved.refused:
@@ -177,6 +180,15 @@ class Story:
         cached = f"{usage.hit_percent} % from the prompt cache"
         told = f"{usage.total_input:,} tokens in ({cached}), {usage.output:,} out"
         self.console.print(f"cost   {asked}, {told}; saving and recalling by rules: 0", style="dim")
+
+
+def _command() -> str:
+    """How memdir is called from here: by name where it is on the PATH, else by its place."""
+    beside = Path(sys.executable).with_name("memdir")
+    if shutil.which("memdir") or not beside.exists():
+        return "memdir"
+    here = Path.cwd()
+    return str(beside.relative_to(here)) if beside.is_relative_to(here) else str(beside)
 
 
 async def _agree(question: Question) -> bool:
