@@ -51,6 +51,24 @@ def test_what_the_assistant_and_tools_say_is_not_saved_E11(memory: MemoryDir) ->
     assert tree(memory.directory) == {}
 
 
+def test_one_sentence_may_remove_a_memory_and_make_another_E1(memory: MemoryDir) -> None:
+    text = (
+        "---\nname: 家庭情况\ndescription: 用户私事\ntype: user\n---\n\n孩子上幼儿园，每天 17:30 要去接。\n"
+    )
+    (memory.directory / "family.md").write_text(text, encoding="utf-8")
+    known = assistant("之前的记忆里写着你每天 17:30 接孩子。")
+    saved = rules.extract(
+        [person("这种私事别存，删掉，以后我家里的事都不要记。")],
+        before=[person("你怎么知道？"), known],
+        memory=memory,
+        session="s",
+        today=date(2026, 3, 5),
+        now=NOW,
+    )
+    assert sorted(change.action for change in saved.changes) == ["created", "deleted"]
+    assert "17:30" not in "".join(tree(memory.directory).values())
+
+
 def test_a_wish_to_forget_removes_file_and_pointer_E1(memory: MemoryDir) -> None:
     (memory.directory / "no_fridays.md").write_text(FRIDAYS)
     (memory.directory / "MEMORY.md").write_text(POINTER)

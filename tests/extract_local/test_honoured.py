@@ -28,11 +28,7 @@ from tests.extract_local.talks import TODAY, created, one
         ("project", "The pilot with the harbour goes live on 14 September.", "2026-09-14"),
         ("project", "deadline for the migration is May 5th", "2026-05-05"),
         ("user", "I am a backend dev with 10 years of Go, new to React", "React"),
-        (
-            "project",
-            "Yesterday the importer corrupted two customer files because the disk was full, nobody noticed.",
-            "2026-03-04",
-        ),
+        ("project", "Yesterday the importer corrupted two customer files for an hour.", "2026-03-04"),
         (
             "reference",
             "Release notes live in the wiki, https://wiki.example.com/releases",

@@ -81,7 +81,7 @@ class _Work:
     written: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     refused: list[MemdirError] = field(default_factory=list)
-    done: set[Evidence] = field(default_factory=set)
+    done: set[tuple[Evidence, str | None]] = field(default_factory=set)
 
     def settle(self, proposed: Callable[[Sequence[Known]], Sequence[Proposal]]) -> Saved:
         """Do what is proposed, and once more where a file changed meanwhile."""
@@ -98,7 +98,9 @@ class _Work:
         for proposal in proposals:
             if self.is_over():
                 return False
-            if proposal.evidence in self.done:
+            # One sentence may remove several memories and make another one ("drop that, and never note …").
+            step = (proposal.evidence, proposal.file if isinstance(proposal, Delete) else None)
+            if step in self.done:
                 continue
             try:
                 self._carry_out(proposal, known)
@@ -107,7 +109,7 @@ class _Work:
                 continue
             except MemdirError as error:
                 self.refused.append(error)
-            self.done.add(proposal.evidence)
+            self.done.add(step)
         return again
 
     def _carry_out(self, proposal: Proposal, known: dict[str, Stored]) -> None:

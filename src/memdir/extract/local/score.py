@@ -27,7 +27,7 @@ RULE = 1.0
 """Worth of a standing rule in so many words ("from now on …", "always …", "I prefer …"), beside the same:
 short talks are full of them, and the talks of the fit are not short."""
 FACT = 0.6
-"""The same for a role or a day told in a few plain words."""
+"""The same for a role, a day that is due or an incident, told in a few plain words."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BASE = "base"
 """The row of the table that every sentence has."""
@@ -120,7 +120,7 @@ def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict
     table = weights()
     rows = {name: table[name] for name in sorted(features(cues, around)) if name in table}
     worth, *kinds = (sum(column) for column in zip(*rows.values(), strict=True))
-    wish = WISH if Cue.REMEMBER in cues and not cues & _NO_WISH else 0.0
+    wish = WISH if is_wish(cues) else 0.0
     rule = RULE if is_rule(cues) else FACT if is_fact(cues) else 0.0
     shares = {kind: likely(odds) for kind, odds in zip(KINDS, kinds, strict=True)}
     if wish and not cues & _TELLING_KIND:
@@ -132,6 +132,12 @@ def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict
     )
 
 
+def is_wish(cues: frozenset[Cue]) -> bool:
+    """Whether the person asks in so many words to remember this, or for good not to remember something."""
+    asked = Cue.REMEMBER in cues or {Cue.STANDING, Cue.EXPLICIT, Cue.PROHIBIT} <= cues
+    return asked and not cues & _NO_WISH
+
+
 def is_rule(cues: frozenset[Cue]) -> bool:
     """Whether the sentence lays down, for good, how something is to be done."""
     lasting = Cue.STANDING in cues or bool(Cue.DURABLE in cues and cues & {Cue.DIRECTIVE, Cue.PROHIBIT})
@@ -139,9 +145,13 @@ def is_rule(cues: frozenset[Cue]) -> bool:
 
 
 def is_fact(cues: frozenset[Cue]) -> bool:
-    """Whether the sentence says who the person is, or on which day something of weight is due."""
-    told = {Cue.FIRST, Cue.ROLE} <= cues or {Cue.AHEAD, Cue.COMMITMENT, Cue.DATED} <= cues
-    return told and not cues & _NO_RULE
+    """Whether the sentence says who the person is, what is due on a day, or what went wrong on one."""
+    told = (
+        {Cue.FIRST, Cue.ROLE},
+        {Cue.AHEAD, Cue.COMMITMENT, Cue.DATED},
+        {Cue.INCIDENT, Cue.PAST, Cue.DATED},
+    )
+    return any(cues >= one for one in told) and not cues & _NO_RULE
 
 
 _NO_RULE = frozenset(
