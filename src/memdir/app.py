@@ -9,7 +9,7 @@ The only module that knows every room. Front ends call it and nothing below it d
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 
 from memdir import prompts
 from memdir import settings as settings_files
-from memdir.agent.events import FAILED, MENDED, Events
+from memdir.agent.events import FAILED, MENDED, NO_SHARED_CACHE, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message, load_memory_prompt
 from memdir.agent.log import log_to
@@ -34,12 +34,13 @@ from memdir.errors import MemdirError, MemoryOff, NotFound, UsageError
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
 from memdir.extract.remember import remember
+from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.extract.worker import Extractor, Policy
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
-from memdir.model import choose
-from memdir.model.client import ModelClient, OnText
+from memdir.model.client import OnText
+from memdir.model.jobs import Models
 from memdir.model.messages import Message, Prefix, new_id
 from memdir.paths import Places, resolve, transcript_path
 from memdir.recall.prefetch import Recall
@@ -50,9 +51,6 @@ Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
 """What a front end knows at first: the folder it works in, and settings from its command line."""
 
 Clock: TypeAlias = Callable[[], datetime]
-
-SELECTORS: Mapping[str, str] = {"anthropic": choose.EXAMPLE}
-"""The mid-size model that chooses memories (R5), by the provider of the conversation's model."""
 
 
 def local_time() -> datetime:
@@ -156,40 +154,6 @@ def open_project(
         remote=settings_files.is_remote(environment),
         now=now,
     )
-
-
-# -- models --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Models:
-    """Which model does what. `extract` is None when it is the conversation's own."""
-
-    chat: ModelClient
-    recall: ModelClient
-    extract: ModelClient | None = None
-
-    @classmethod
-    def of(cls, settings: Settings) -> Models:
-        """The models that the settings name.
-
-        Raises:
-            UsageError: a model is unknown.
-        """
-        provider = settings.model.partition(":")[0]
-        selector = settings.recall.model or SELECTORS.get(provider, settings.model)
-        named = settings.extract.model
-        return cls(
-            chat=choose.client(settings.model),
-            recall=choose.client(selector),
-            extract=choose.client(named) if named and named != settings.model else None,
-        )
-
-    async def aclose(self) -> None:
-        """Close their connections."""
-        for model in (self.chat, self.recall, self.extract):
-            if model is not None:
-                await model.aclose()
 
 
 # -- conversations -------------------------------------------------------------------------------------------
@@ -296,16 +260,25 @@ class Runtime:
 
     async def drain(self) -> bool:
         """Let running extractions finish, within the time the settings give (E9). Whether all did."""
+        return await self._wait_for(Extractor.drain)
+
+    async def finish(self) -> bool:
+        """As `drain`, at the end of the conversations: what a model failed to save is then saved by rules, in
+        the same time (E7). Whether all was finished.
+        """
+        return await self._wait_for(Extractor.finish)
+
+    async def _wait_for(self, way: Callable[[Extractor, float], Awaitable[bool]]) -> bool:
         finished: list[bool] = []
         seconds = self.project.settings.extract.drain_seconds
 
-        async def drain(extractor: Extractor) -> None:
-            finished.append(await extractor.drain(seconds))
+        async def wait(extractor: Extractor) -> None:
+            finished.append(await way(extractor, seconds))
 
         async with anyio.create_task_group() as waiting:
             for conversation in self.conversations:
                 if conversation.extractor is not None:
-                    waiting.start_soon(drain, conversation.extractor)
+                    waiting.start_soon(wait, conversation.extractor)
         return all(finished)
 
     # -- the parts of a conversation --
@@ -352,6 +325,8 @@ class Runtime:
         if self.project.memory is None:
             return None
         settings = self.project.settings
+        if settings.features.extract and not self.project.remote:
+            self._tell_of_cache()
         return Extractor(
             session=session,
             memory=self.project.memory,
@@ -367,6 +342,12 @@ class Runtime:
             on_saved=on_saved,
             events=self.events,
         )
+
+    def _tell_of_cache(self) -> None:
+        """An extraction sends the whole conversation: on another model nothing of it is in the cache (A4)."""
+        model, host = self.models.extract, self.models.chat
+        if model is not None and not model.is_local and model.name != host.name:
+            self.events.emit(NO_SHARED_CACHE, job=EXTRACTION, model=model.name, host=host.name)
 
     async def _mend(self) -> None:
         """Put right what a killed process left behind, before anything builds on it."""
@@ -401,7 +382,8 @@ def _hooks(recall: Recall | None, extractor: Extractor | None) -> Hooks:
 async def running(
     project: Project, *, models: Models | None = None, events: Events | None = None
 ) -> AsyncIterator[Runtime]:
-    """A runtime for the project. Leaving it drains background work, ends what is left, and closes the models.
+    """A runtime for the project. Leaving it finishes background work, ends what is left, and closes the
+    models. If it is broken off, what is running may still finish, and nothing more is begun.
 
     Raises:
         UsageError: a model that the settings name is unknown.
@@ -412,13 +394,15 @@ async def running(
     try:
         async with anyio.create_task_group() as tasks:
             runtime = Runtime(project=project, models=chosen, events=events, tasks=tasks)
+            ending = runtime.drain
             try:
                 yield runtime
+                ending = runtime.finish
             except Exception as error:  # noqa: BLE001 - raised again below, as itself and not as a group
-                failure = error
+                failure, ending = error, runtime.finish
             finally:
                 with anyio.CancelScope(shield=True):
-                    await runtime.drain()
+                    await ending()
                 tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):

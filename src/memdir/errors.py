@@ -14,8 +14,11 @@
     │   └── Aborted                      the person, or shutdown, ended it
     └── ModelError              exit 1   a model could not answer
         ├── ModelNotConfigured  exit 2   no language model is set, and this needs one
-        ├── KeyMissing          exit 2   the provider's key is not in the environment
+        ├── KeyMissing          exit 2   the provider's key is nowhere
+        ├── LibraryMissing      exit 2   the provider's library is not installed
         ├── KeyRefused                   the provider did not take the key
+        ├── NoSuchModel                  the provider has no model of that name
+        ├── ToolsIgnored                 the model, or its server, can't call tools
         ├── ModelOverloaded              busy or rate limited, after all retries
         ├── ModelUnreachable             no connection, or the stream broke off
         ├── ContextTooLong               the request is over the model's window
@@ -113,23 +116,51 @@ class Aborted(StopLoop):
 
 
 class ModelError(MemdirError):
-    """A model could not answer."""
+    """A model could not answer.
+
+    ``lasts``: it will not pass by itself: the same question meets the same end until a person does something.
+    """
+
+    lasts = False
 
 
 class ModelNotConfigured(ModelError):
     """No language model is set, and this needs one."""
 
     exit_code = 2
+    lasts = True
 
 
 class KeyMissing(ModelError):
-    """The provider's key is not in the environment."""
+    """The provider's key is neither in the environment nor in the system's keyring."""
 
     exit_code = 2
+    lasts = True
+
+
+class LibraryMissing(ModelError):
+    """The provider's library is an extra, and is not installed."""
+
+    exit_code = 2
+    lasts = True
 
 
 class KeyRefused(ModelError):
     """The provider did not take the key."""
+
+    lasts = True
+
+
+class NoSuchModel(ModelError):
+    """The provider has no model of that name, or the key may not use it."""
+
+    lasts = True
+
+
+class ToolsIgnored(ModelError):
+    """The model can't call tools, or its server keeps them from it."""
+
+    lasts = True
 
 
 class ModelOverloaded(ModelError):
@@ -141,7 +172,9 @@ class ModelUnreachable(ModelError):
 
 
 class ContextTooLong(ModelError):
-    """The request is over the model's window."""
+    """The request is over the model's window, or a server read only a part of it."""
+
+    lasts = True
 
 
 class BadReply(ModelError):

@@ -20,10 +20,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from memdir.model import tokens, wire
-from memdir.model.client import OnText
+from memdir.model import tokens
+from memdir.model.anthropic import wire
+from memdir.model.client import Count, OnText, Survey
 from memdir.model.messages import (
     Block,
     Message,
@@ -31,7 +32,6 @@ from memdir.model.messages import (
     Request,
     Text,
     Thinking,
-    ToolResult,
     ToolUse,
     Usage,
     assistant,
@@ -68,12 +68,13 @@ def call(tool: str, /, **arguments: Any) -> ToolUse:
     return ToolUse(id="", name=tool, input=arguments)
 
 
-def blocks_of(line: Block | Sequence[Block], *, first_id: int) -> tuple[Block, ...]:
-    """The blocks of one answer, where calls that have no id yet get `toolu_…`, counted from `first_id`."""
-    blocks = [line] if isinstance(line, Text | Thinking | ToolUse | ToolResult) else list(line)
+def blocks_of(line: Block | Sequence[Block], *, first_id: int, prefix: str = "toolu_") -> tuple[Block, ...]:
+    """The blocks of one answer, where calls that have no id yet get one: `prefix` and a number, counted from
+    `first_id`."""
+    blocks = [line] if isinstance(line, Block) else list(line)
     for number, block in enumerate(blocks):
         if isinstance(block, ToolUse) and not block.id:
-            blocks[number] = replace(block, id=f"toolu_{first_id + number:06}")
+            blocks[number] = replace(block, id=f"{prefix}{first_id + number:06}")
     return tuple(blocks)
 
 
@@ -133,6 +134,9 @@ class PromptCache:
     - `input` counts what follows the last mark that was read or written. Entries do not grow old here.
     """
 
+    settings: ClassVar[tuple[str, ...]] = ("model", "thinking", "output_config", "tool_choice")
+    """The settings of a request that have to be the same for its entries to be met."""
+
     def __init__(self, *, minimum: int = 1024, lookback: int = 20) -> None:
         self.minimum = minimum
         self.lookback = lookback
@@ -140,7 +144,7 @@ class PromptCache:
 
     def account(self, body: Mapping[str, Any]) -> Usage:
         """What the request with this JSON reads, writes and pays in full. What it wrote stays to be read."""
-        pieces = _pieces(body)
+        pieces = self._pieces(body)
         names, sizes = self._prefixes(body, pieces)
         marks = [place for place, piece in enumerate(pieces) if piece.marked][-wire.MAX_MARKS :]
         near = {place for mark in marks for place in range(max(0, mark - self.lookback + 1), mark + 1)}
@@ -151,14 +155,20 @@ class PromptCache:
         total = sizes[-1] if sizes else 0
         return Usage(input=total - max(read, cached), cache_write=max(0, cached - read), cache_read=read)
 
+    def size(self, body: Mapping[str, Any]) -> int:
+        """How many input tokens the request is, however they would be paid for; nothing is written."""
+        return sum(piece.tokens for piece in self._pieces(body))
+
     def forget(self) -> None:
         """Lose all entries, as time does."""
         self._entries.clear()
 
-    @staticmethod
-    def _prefixes(body: Mapping[str, Any], pieces: Sequence[_Piece]) -> tuple[list[bytes], list[int]]:
+    def _pieces(self, body: Mapping[str, Any]) -> list[_Piece]:
+        return _pieces(body)
+
+    def _prefixes(self, body: Mapping[str, Any], pieces: Sequence[_Piece]) -> tuple[list[bytes], list[int]]:
         """For each prefix of the pieces: its name, and its size in tokens."""
-        settings = [body.get(key) for key in ("model", "thinking", "output_config", "tool_choice")]
+        settings = [body.get(key) for key in self.settings]
         running = hashlib.sha256(_dump(settings).encode())
         names, sizes, size = [], [], 0
         for piece in pieces:
@@ -167,6 +177,42 @@ class PromptCache:
             names.append(running.digest())
             sizes.append(size)
         return names, sizes
+
+
+class AutomaticCache(PromptCache):
+    """Accounts for requests as services do that cache by themselves (OpenAI's two dialects), without marks.
+
+    - A request reads the longest prefix that it shares with an earlier one, over its tools, instructions and
+      messages in that order, each taken whole. Reads count from `minimum` tokens on, in steps of `step`.
+    - What is written costs nothing and is not reported.
+    - Another model, key, output format or reasoning effort has entries of its own.
+    """
+
+    settings = ("model", "prompt_cache_key", "response_format", "text", "reasoning", "reasoning_effort",
+                "verbosity", "service_tier")  # fmt: skip
+
+    def __init__(self, *, minimum: int = 1024, step: int = 128) -> None:
+        super().__init__(minimum=minimum)
+        self.step = step
+
+    def account(self, body: Mapping[str, Any]) -> Usage:
+        """What the request with this JSON reads, and what it pays in full."""
+        names, sizes = self._prefixes(body, self._pieces(body))
+        known = max(
+            (size for name, size in zip(names, sizes, strict=True) if name in self._entries), default=0
+        )
+        self._entries.update(names)
+        read = known // self.step * self.step
+        read = read if read >= self.minimum else 0
+        return Usage(input=(sizes[-1] if sizes else 0) - read, cache_read=read)
+
+    def _pieces(self, body: Mapping[str, Any]) -> list[_Piece]:
+        head = body.get("instructions") or body.get("system")
+        rest = body.get("messages") or body.get("input") or []
+        placed = [("tools", tool) for tool in body.get("tools") or []]
+        placed += [("system", head)] if head else []
+        placed += [("said", item) for item in ([rest] if isinstance(rest, str) else rest)]
+        return [_Piece(data=f"{place} {_dump(item)}", marked=False) for place, item in placed]
 
 
 def _pieces(body: Mapping[str, Any]) -> list[_Piece]:
@@ -248,6 +294,17 @@ class ScriptedModel:
             for word in re.findall(r"\s*\S+\s*", reply.text):
                 on_text(word)
         return reply
+
+    scale = 1.0
+    """Its tokens are the estimated ones."""
+
+    async def count(self, request: Request) -> Count:
+        """The estimate, which is exact here."""
+        return Count(tokens=tokens.estimate_request(request), exact=True)
+
+    async def survey(self) -> Survey:
+        """It is there."""
+        return Survey(reachable=True, models=(self.name.partition(":")[2],), window=self.window)
 
     async def aclose(self) -> None:
         """Nothing is open."""

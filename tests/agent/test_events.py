@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memdir.agent.events import DENIED, LOADED, Event, Events
+from memdir.agent.events import DENIED, LOADED, Degradation, Event, Events
+from memdir.errors import KeyRefused, ModelOverloaded
 
 
 def test_each_subscriber_gets_each_event_until_it_leaves_H4() -> None:
@@ -35,3 +36,25 @@ def test_long_text_is_cut_H4() -> None:
     told: list[Event] = []
     Events(told.append).emit(DENIED, reason="x" * 500)
     assert told[0].fields == {"reason": "x" * 300}
+
+
+def test_that_a_job_goes_on_without_its_model_is_told_once_and_once_more_if_it_lasts_H4() -> None:
+    told: list[Event] = []
+    degradation = Degradation("extract", Events(told.append))
+    for error in (
+        ModelOverloaded("busy"),
+        ModelOverloaded("busy"),
+        KeyRefused("no", hint="look"),
+        KeyRefused("no"),
+    ):
+        degradation.tell("p:m", error)
+    degradation.tell("p:m", ModelOverloaded("busy"))
+    assert [event.fields["lasting"] for event in told] == [False, True]
+    assert told[1].fields == {
+        "job": "extract",
+        "model": "p:m",
+        "error": "KeyRefused",
+        "why": "no",
+        "cure": "look",
+        "lasting": True,
+    }

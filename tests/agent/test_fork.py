@@ -225,9 +225,12 @@ async def test_a_fork_can_begin_from_nothing(world: World) -> None:
 
 
 async def test_a_model_that_fails_fails_the_fork_E7(world: World) -> None:
-    agent, _ = await hosted(world, ModelOverloaded("busy"))
-    with pytest.raises(ModelOverloaded):
-        await extract(agent, world)
+    busy = ModelOverloaded("busy")
+    note = call("Write", file_path=str(world.memory.directory / "note.md"), content=TOPIC)
+    agent, _ = await hosted(world, note, busy)
+    ended = await extract(agent, world)
+    assert (ended.stop, ended.error, ended.turns, ended.topics) == ("failed", busy, 1, ("note.md",))
+    assert ended.usage.total_input > 0
 
 
 async def test_a_fork_is_aborted_by_its_own_scope_and_the_host_is_not_A4(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memdir.agent.events import DENIED, LOADED, Event, Events
+from memdir.agent.events import DEGRADED, DENIED, FAILED, LOADED, Event, Events
 from memdir.agent.log import log_to
 from tests.agent.world import NOW
 
@@ -40,3 +40,13 @@ def test_a_log_that_can_not_be_written_is_no_log(tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
     for path in (tmp_path / "file" / "memdir.jsonl", tmp_path / "folder.jsonl"):
         log_to(path, now=lambda: NOW)(Event(name=LOADED, fields={}))
+
+
+def test_what_a_service_said_of_a_failure_is_told_and_not_written_H4(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    write = log_to(path, now=lambda: NOW)
+    said = {"why": "m did not take the request: 'my password'", "cure": "ask my password"}
+    write(Event(name=DEGRADED, fields={"job": "extract", "error": "ModelError", "lasting": True, **said}))
+    write(Event(name=FAILED, fields={"where": "extract", "error": "ModelError", "why": said["why"]}))
+    assert "password" not in path.read_text()
+    assert '"error": "ModelError"' in path.read_text()

@@ -73,7 +73,8 @@ async def test_an_empty_file_says_so(world: World) -> None:
 
 async def test_what_is_no_text_file_is_refused_with_advice(world: World) -> None:
     binary = world.file("a.bin", b"\x7fELF\0\0\0")
-    assert "binary file (7 bytes)" in await world.fails("Read", file_path=str(binary))
+    said = await world.fails("Read", file_path=str(binary))
+    assert said.endswith("is a binary file (7 bytes); Read shows text, and PNG, JPEG, GIF and WebP")
     assert "list it with Glob" in await world.fails("Read", file_path=str(world.root))
     missing = await world.fails("Read", file_path=str(world.root / "a.bon"))
     assert f"did you mean {binary}?" in missing

@@ -20,6 +20,7 @@ from memdir.errors import Conflict, NotFound
 from memdir.fs import files, folder
 from memdir.model.messages import (
     Block,
+    Image,
     Message,
     Prefix,
     Text,
@@ -42,13 +43,21 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=5,
 )
+images = st.builds(Image, media_type=texts, data=texts)
 blocks: st.SearchStrategy[Block] = st.one_of(
+    images,
     st.builds(Text, text=texts),
-    st.builds(Thinking, thinking=texts, signature=texts, redacted=st.booleans()),
+    st.builds(Thinking, thinking=texts, signature=texts, redacted=st.booleans(), source=texts),
     st.builds(
         ToolUse, id=texts, name=texts, input=st.dictionaries(texts, values), malformed=st.none() | texts
     ),
-    st.builds(ToolResult, tool_use_id=texts, content=texts, is_error=st.booleans()),
+    st.builds(
+        ToolResult,
+        tool_use_id=texts,
+        content=texts,
+        is_error=st.booleans(),
+        images=st.lists(images, max_size=2).map(tuple),
+    ),
 )
 zones = st.sampled_from([UTC, timezone(timedelta(hours=8)), timezone(timedelta(minutes=-210))])
 messages = st.builds(
@@ -101,6 +110,28 @@ def test_records_have_the_fields_of_the_format(path: Path) -> None:
     assert first["parentUuid"] == head["uuid"]
     assert first["message"] == {"role": "user", "content": [{"type": "text", "text": "hello"}]}
     assert first["timestamp"] == "2026-05-07T12:00:00+00:00"
+
+
+def test_blocks_have_the_shape_of_the_messages_api_A1(path: Path) -> None:
+    picture = Image(media_type="image/png", data="iVBORw0KGgo=")
+    sent = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    content = (
+        Thinking(thinking="hm", signature="s"),
+        Thinking(thinking="hm", signature="s", source="anthropic:m"),
+        ToolResult(tool_use_id="1", content="a.txt"),
+        ToolResult(tool_use_id="2", content="a.png", images=(picture,)),
+        picture,
+    )
+    begin(path).append(Message(role="user", content=content, origin="tool"))
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    result = {"type": "tool_result", "is_error": False}
+    assert json.loads(path.read_text().splitlines()[1])["message"]["content"] == [
+        thinking,
+        {**thinking, "source": "anthropic:m"},
+        {**result, "tool_use_id": "1", "content": "a.txt"},
+        {**result, "tool_use_id": "2", "content": [{"type": "text", "text": "a.png"}, sent]},
+        sent,
+    ]
 
 
 def test_a_transcript_is_the_owners_alone(path: Path) -> None:
@@ -157,7 +188,19 @@ def test_unknown_records_are_passed_by(path: Path) -> None:
         json.dumps({**good, "message": "x"}),
         json.dumps({**good, "message": {"role": "system", "content": []}}),
         json.dumps({**good, "message": {"role": "user", "content": "text"}}),
-        json.dumps({**good, "message": {"role": "user", "content": [{"type": "text", "text": 5}]}}),
+        *(
+            json.dumps({**good, "message": {"role": "user", "content": [block]}})
+            for block in (
+                {"type": "text", "text": 5},
+                {"type": "image"},
+                {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": None}},
+                {"type": "tool_result", "tool_use_id": "1", "is_error": False, "content": []},
+                {"type": "tool_result", "tool_use_id": "1", "is_error": False, "content": [{}]},
+                {"type": "tool_result", "tool_use_id": "1", "is_error": False, "content": None},
+                {"type": "thinking", "thinking": "hm", "signature": "s", "source": None},
+            )
+        ),
     ]
     with path.open("a") as file:
         file.write("\n".join(odd) + "\n")

@@ -14,7 +14,7 @@ from memdir.agent.file_state import FileState
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import Allow, Permission, Verdict
 from memdir.agent.tools import TOOLS, Tool, ToolContext
-from memdir.agent.tools.base import check_input
+from memdir.agent.tools.base import Output, check_input
 from memdir.errors import ToolError
 from memdir.memory.store import MemoryDir
 from memdir.model.messages import Prefix, ToolResult, ToolUse
@@ -41,9 +41,14 @@ class World:
 
     async def use(self, name: str, **given: Any) -> str:
         """What the tool says to the model."""
+        return (await self.output(name, **given)).text
+
+    async def output(self, name: str, **given: Any) -> Output:
+        """What the tool says and shows to the model."""
         tool = tool_named(name)
         check_input(tool.spec, given)
-        return await tool.run(given, self.context)
+        said = await tool.run(given, self.context)
+        return Output(text=said) if isinstance(said, str) else said
 
     async def fails(self, name: str, **given: Any) -> str:
         """What the tool says to the model when it can't."""

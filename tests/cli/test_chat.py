@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from memdir.model.messages import ToolUse
 from memdir.testing import call, say
 from tests.cli.support import SECONDS, Desk, Typist, typist
-from tests.wire.answers import key_refused
+from tests.wire.answers import key_refused, overloaded
 from tests.wire.server import Answer, Seen, WireServer
 
 MODEL = ("--model", "anthropic:claude-sonnet-5", "chat")
@@ -63,6 +64,14 @@ def line() -> Iterator[Line]:
 def says(someone: Typist, text: str) -> None:
     someone.sees("\n> ")
     someone.types(f"{text}\n")
+
+
+def says_until(someone: Typist, seen: str, text: str) -> None:
+    """Say it at each prompt until something is seen."""
+    told = ""
+    while not re.search(seen, told):
+        someone.types(f"{text}\n")
+        told = someone.sees("\n> ")
 
 
 def saving(desk: Desk) -> tuple[list[ToolUse], ...]:
@@ -181,11 +190,57 @@ def test_who_breaks_off_the_saving_is_told_how_to_finish_it_E9(desk: Desk, line:
     assert len(desk.files()) == 1
 
 
-def test_a_saving_that_failed_is_told_with_how_to_finish_it_E9(desk: Desk, line: Line) -> None:
-    line.answers(say("Yes."), forks=(key_refused(),))
+def test_where_the_saving_model_is_refused_rules_do_it_and_that_is_told_once_E7(
+    desk: Desk, line: Line
+) -> None:
+    line.answers(say("Yes."), say("Fine."), forks=(key_refused(),))
+    ran = desk.process(
+        *MODEL, said=f"{RULE}\nPlease remember: the staging database lives in Frankfurt.", **line.environment
+    )
+    assert (ran.code, ran.out) == (0, "Yes.\nFine.\n")
+    told = [text for text in ran.err.splitlines() if text.startswith("(")]
+    assert len(told) == 1
+    assert "the key for anthropic:claude-sonnet-5 was refused" in told[0]
+    assert "; memories are saved by rules from now on. check ANTHROPIC_API_KEY" in told[0]
+    assert "Memory updated: " in ran.err
+    assert "saves what is missing" not in ran.err
+    assert len(desk.files()) == 2
+
+
+def test_where_the_saving_model_is_busy_at_the_end_rules_do_it_E7(desk: Desk, line: Line) -> None:
+    line.answers(say("Yes."), forks=(overloaded(),) * 5)
     ran = desk.process(*MODEL, RULE, **line.environment)
-    assert (ran.code, ran.out) == (0, "Yes.\n")
-    assert ran.err.splitlines()[-1].endswith(".jsonl` saves what is missing")
+    told = [text for text in ran.err.splitlines() if text.startswith("(")]
+    assert len(told) == 1
+    assert told[0].endswith("; memories are saved by rules meanwhile)")
+    assert "saves what is missing" not in ran.err
+    assert len(desk.files()) == 1
+
+
+def test_that_a_busy_model_will_be_asked_again_is_told_at_the_next_pause_E7(desk: Desk, line: Line) -> None:
+    failed = threading.Event()
+
+    def last(_: Seen) -> Answer:
+        failed.set()
+        return overloaded()
+
+    line.answers(say("Yes."), say("Fine."), forks=(*[overloaded()] * 4, last))
+    with typist(desk, *MODEL, RULE, **line.environment) as someone:
+        someone.sees("\n> ")
+        assert failed.wait(SECONDS)
+        says_until(someone, "saving will be tried again", "/memory")
+        someone.types("/exit\n")
+        code, told = someone.sees_the_end()
+    assert code == 0
+    assert "memories are saved by rules meanwhile" in told
+    assert len(desk.files()) == 1
+
+
+def test_an_extraction_on_another_model_is_told_to_share_no_cache_A4(desk: Desk, line: Line) -> None:
+    line.answers(say("Yes."))
+    ran = desk.process(*MODEL, "hello", MEMDIR_EXTRACT_MODEL="anthropic:claude-haiku-4-5", **line.environment)
+    told = "(extraction runs on anthropic:claude-haiku-4-5, not on anthropic:claude-sonnet-5: "
+    assert ran.err.count(told) == 1
 
 
 def test_ctrl_c_at_the_prompt_ends_the_conversation_with_130_H1(desk: Desk, line: Line) -> None:
@@ -219,7 +274,7 @@ def test_what_a_turn_failed_with_is_the_exit_code_where_nobody_looks_A3(desk: De
 def test_a_conversation_without_the_library_says_what_to_install_A3(desk: Desk, line: Line) -> None:
     (desk.home / "anthropic.py").write_text("raise ImportError('not here')\n", "utf-8")
     ran = desk.process(*MODEL, "hello", PYTHONPATH=str(desk.home), **line.environment)
-    assert ran.code == 1
+    assert ran.code == 2
     assert "hint: pip install 'memdir[anthropic]'" in ran.err
 
 

@@ -149,6 +149,16 @@ def test_without_a_key_the_run_stops_at_the_first_file_A3(desk: Desk, tmp_path: 
     assert (ran.code, ran.out, ran.err.count("ANTHROPIC_API_KEY is not set")) == (2, "", 1)
 
 
+def test_a_model_that_fails_is_told_with_the_way_by_rules_A3(desk: Desk, tmp_path: Path) -> None:
+    """Nothing steps in here: the person has asked for that model."""
+    talk = foreign(tmp_path / "talk.jsonl", RULE, cwd=desk.folder)
+    ran = desk("learn", "--model", "anthropic:claude-sonnet-5", "--json", str(talk))
+    (failure,) = ran.json["failures"]
+    assert (failure["kind"], desk.files()) == ("KeyMissing", {})
+    assert failure["hint"].endswith("; `memdir learn --model local …` does it by rules")
+    assert desk("learn", "--model", "local", str(talk)).out.startswith("created ")
+
+
 def test_the_progress_is_shown_at_a_terminal_and_nowhere_else_H1(desk: Desk, tmp_path: Path) -> None:
     talk = foreign(tmp_path / "talk.jsonl", RULE, cwd=desk.folder)
     with typist(desk, "learn", str(talk), TERM="xterm", NO_COLOR="1") as someone:

@@ -156,11 +156,17 @@ def test_recall_shows_what_a_prompt_would_get_and_why_R10(desk: Desk) -> None:
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "no memory bears on that\n")
 
 
-def test_a_recall_that_fails_says_why_R5(desk: Desk) -> None:
+def test_a_recall_whose_model_fails_says_why_and_that_words_chose_R5(desk: Desk) -> None:
     desk("remember", "--type", "project", "we deploy the shop on Tuesdays")
-    ran = desk("--model", "anthropic:claude-sonnet-5", "recall", "--json", "deploy")
-    assert (ran.code, ran.json["files"], ran.json["error"]["kind"]) == (2, [], "KeyMissing")
-    assert ran.err.splitlines()[0] == "error: recall failed: the provider's key is not in the environment"
+    ran = desk("--model", "anthropic:claude-sonnet-5", "recall", "--json", "when do we deploy?")
+    assert (ran.code, ran.json["files"]) == (0, ["project_deploy_shop_tuesdays.md"])
+    assert (ran.json["how"], ran.json["error"], ran.json["instead_of"]["kind"]) == (
+        "local",
+        None,
+        "KeyMissing",
+    )
+    assert ran.err.splitlines()[0].endswith("; words chose instead, as in a conversation")
+    assert ran.err.splitlines()[1].startswith("hint: ")
     assert desk("--model", "odd", "recall", "deploy").code == 2
 
 

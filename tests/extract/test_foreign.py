@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 from memdir.agent.transcript import Transcript
 from memdir.errors import NotFound
 from memdir.extract.foreign import Talk, find, read
+from memdir.extract.gates import has_words
 from memdir.extract.own_words import own_words
-from memdir.model.messages import Prefix, assistant, person
+from memdir.model.messages import Image, Prefix, Text, ToolResult, ToolUse, assistant, person
 
 CWD = "/home/ada/shop"
 
@@ -127,6 +129,8 @@ def test_what_the_program_says_in_the_persons_role_is_not_their_word_E11(
         ("<session-start-hook>evil</session-start-hook>", ""),
         ("This session is being continued from a previous conversation that ran out. evil", ""),
         ("<pre-commit-hook> has to pass", "<pre-commit-hook> has to pass"),
+        ("[Image #1] use tabs", "use tabs"),
+        ("[Image #12]", ""),
         ("<system-reminders> are what I call them", "<system-reminders> are what I call them"),
         ("", ""),
     ],
@@ -140,6 +144,42 @@ def test_one_block_of_a_message_can_not_take_another_with_it_E11(tmp_path: Path)
     content = [{"type": "text", "text": block} for block in blocks]
     talk = the_talk(written(tmp_path / "t.jsonl", [record("1", None, content)]))
     assert words(talk) == ["use tabs\nand spaces in YAML"]
+
+
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def test_pictures_are_read_over_and_add_nothing_to_the_persons_words_E11(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/a.png"}}
+    seen = [{"type": "text", "text": "a.png"}, PICTURE]
+    lines = [
+        record("1", None, [PICTURE, {"type": "text", "text": "use tabs"}]),
+        record("2", "1", [call], kind="assistant"),
+        record("3", "2", [{"type": "tool_result", "tool_use_id": "t1", "content": seen}]),
+        record("4", "3", [PICTURE]),
+        record("5", "4", [{"type": "text", "text": "[Image #1] like so"}, {**PICTURE, "source": None}]),
+        record("6", "5", [{"type": "text", "text": "[Image #2]"}, PICTURE]),
+    ]
+    talk = the_talk(written(tmp_path / "t.jsonl", lines))
+    assert words(talk) == ["use tabs", "like so"]
+    (answer,) = [message for message in talk.messages if message.origin == "tool"]
+    assert answer.content == (ToolResult(tool_use_id="t1", content="a.png\n[image]"),)
+    assert all(isinstance(block, Text | ToolUse | ToolResult) for m in talk.messages for block in m.content)
+
+
+def test_pictures_in_a_transcript_of_ours_add_nothing_to_the_persons_words_E11(tmp_path: Path) -> None:
+    at = datetime(2026, 3, 5, 10, tzinfo=UTC)
+    picture = Image(media_type="image/png", data="iVBORw0KGgo=")
+    said = replace(person("use tabs", at=at), content=(Text(text="use tabs"), picture))
+    path = tmp_path / "own.jsonl"
+    transcript = Transcript.create(
+        path, session_id="own", cwd=Path(CWD), prefix=Prefix(system=("s",), tools=()), at=at
+    )
+    transcript.append(said)
+    talk = the_talk(path)
+    assert talk.messages == (said,)
+    assert words(talk) == ["use tabs"]
+    assert not has_words([replace(said, content=(picture,))])
 
 
 def test_only_the_branch_that_ends_the_conversation_counts_E11(tmp_path: Path) -> None:

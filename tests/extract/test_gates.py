@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from memdir.extract.gates import Reason, Run, Situation, Skip, decide, has_words, since
+from memdir.errors import KeyRefused, ModelError, ModelOverloaded
+from memdir.extract.gates import Reason, Run, Situation, Skip, decide, has_words, rules_step_in, since
 from memdir.model.messages import Message, Text, ToolResult, assistant, person
 
 READY = Situation(
@@ -115,3 +116,23 @@ def test_a_cursor_that_compaction_removed_means_all_that_is_visible_E7() -> None
 )
 def test_only_the_persons_words_are_words_E11(message: Message, counts: bool) -> None:
     assert has_words([message]) is counts
+
+
+def test_what_waits_since_a_failure_comes_before_what_the_agent_dealt_with_itself_E4() -> None:
+    assert decide(replace(READY, wrote_memory=True, waiting=True)) == Run(only_waiting=True)
+    assert decide(replace(READY, waiting=True)) == Run()
+
+
+@pytest.mark.parametrize(
+    ("error", "waiting", "expected"),
+    [
+        (ModelOverloaded("busy"), False, False),
+        (ModelOverloaded("busy"), True, True),
+        (KeyRefused("no"), False, True),
+        (KeyRefused("no"), True, True),
+    ],
+)
+def test_rules_step_in_for_what_lasts_and_for_what_fails_twice_E7(
+    error: ModelError, waiting: bool, expected: bool
+) -> None:
+    assert rules_step_in(error, waiting=waiting) is expected

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from itertools import product
 from typing import Any
 
 import anyio
@@ -12,7 +13,8 @@ import anyio.to_thread
 import pytest
 
 from memdir.agent.attachments import changed_files
-from memdir.errors import ModelOverloaded
+from memdir.agent.loop import Agent
+from memdir.errors import KeyRefused, ModelOverloaded
 from memdir.extract import cursor
 from memdir.extract.cursor import Cursor
 from memdir.extract.saved import Change, Saved
@@ -21,7 +23,7 @@ from memdir.memory.store import MemoryDir
 from memdir.memory.topic import parse
 from memdir.model.local import Local
 from memdir.model.messages import Request, assistant, person
-from memdir.testing import Line, call, say, tree
+from memdir.testing import Line, ScriptedModel, call, say, tree
 from tests.extract.support import FRIDAYS, NOW, POINTER, Scene, count_of, is_fork, scene
 
 pytestmark = pytest.mark.anyio
@@ -49,6 +51,41 @@ def saves(made: Scene) -> tuple[Line, ...]:
 
 def finds_nothing() -> Line:
     return say("Nothing to save.")
+
+
+FACTS = (
+    "From now on never merge on Fridays, because nobody is there on Saturdays.",
+    "Please remember: the staging database lives in Frankfurt.",
+    "We decided to use pnpm instead of npm, since it is faster.",
+    "I prefer short answers without emojis, always.",
+)
+"""Each becomes one memory by rules."""
+
+
+def busy() -> ModelOverloaded:
+    return ModelOverloaded("scripted:model is overloaded", hint="try again later")
+
+
+def refused() -> KeyRefused:
+    return KeyRefused("the key for scripted:model was refused (401)", hint="check THE_KEY")
+
+
+async def say_all(made: Scene, *words: str, **policy: Any) -> Agent:
+    """A conversation of these turns, each with the run that follows it."""
+    made.model.add(*[say("Understood.")] * len(words))
+    agent = made.begin(**policy)
+    for each in words:
+        await agent.run(each)
+        await made.settle()
+    return agent
+
+
+def learned_from(memory: MemoryDir) -> Iterator[str | None]:
+    """The messages from which memories were made, one a memory."""
+    for file, text in tree(memory.directory).items():
+        if file != "MEMORY.md":
+            origin = parse(text, filename=file).origin
+            yield origin.message if origin else None
 
 
 async def test_a_turn_becomes_a_memory_in_the_background_E1(stage: Scene) -> None:
@@ -414,3 +451,237 @@ async def test_what_the_rules_change_is_no_news_for_a_conversation_that_knows_it
     assert len(stage.saved) == 2
     assert changed_files(agent.files, now=NOW) == []
     assert [path for path, seen in agent.files if seen.digest != digest(path.read_bytes())]
+
+
+# -- when the model fails -----------------------------------------------------------------------------------
+
+
+async def test_an_error_that_may_pass_is_told_with_what_will_be_done_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, busy())
+    await say_all(stage, FACTS[0])
+    (failed,) = (event.fields for event in stage.events if event.name == "failed")
+    assert (failed["where"], failed["error"], failed["again"]) == ("extract", "ModelOverloaded", True)
+    assert (failed["model"], failed["why"]) == ("scripted:model", "scripted:model is overloaded")
+    assert stage.extractor.is_behind
+    assert tree(stage.memory.directory) == {}
+
+
+async def test_if_the_second_try_fails_too_the_rules_do_both_turns_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, busy(), busy(), finds_nothing())
+    agent = await say_all(stage, *FACTS[:3])
+    assert [count_of(fork) for fork in stage.forks] == [2, 4, 2]
+    assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[:4:2])
+    assert not stage.extractor.is_behind
+    assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False]
+    assert [event.fields["error"] for event in stage.events if event.name == "failed"] == ["ModelOverloaded"]
+
+
+async def test_after_an_error_that_lasts_rules_do_this_run_and_all_others_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, refused())
+    agent = await say_all(stage, *FACTS[:2])
+    assert len(stage.forks) == 1
+    assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[::2])
+    assert [event.fields for event in stage.events if event.name == "degraded"] == [
+        {
+            "job": "extract",
+            "model": "scripted:model",
+            "error": "KeyRefused",
+            "why": "the key for scripted:model was refused (401)",
+            "cure": "check THE_KEY",
+            "lasting": True,
+        }
+    ]
+    assert not [event for event in stage.events if event.name == "failed"]
+    assert len(stage.saved) == 2
+
+
+async def test_that_what_might_pass_turned_out_to_last_is_told_as_well_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, busy(), busy(), busy(), busy(), refused())
+    await say_all(stage, *FACTS, "thanks")
+    assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False, True]
+
+
+async def test_another_model_that_fails_is_named_E7(stage: Scene) -> None:
+    other = ScriptedModel([refused()], name="scripted:other")
+    agent = await say_all(stage, FACTS[0], model=other)
+    assert [event.fields["model"] for event in stage.events if event.name == "degraded"] == ["scripted:other"]
+    assert list(learned_from(stage.memory)) == [agent.messages[0].id]
+
+
+async def test_what_a_failed_run_has_written_the_rules_do_not_write_again_E7(stage: Scene) -> None:
+    topic, *_ = saves(stage)[0]  # type: ignore[misc]
+    stage.model.when(is_fork, topic, refused())
+    agent = await say_all(stage, "never merge on Fridays, nobody is there on Saturday", FACTS[1])
+    files = tree(stage.memory.directory)
+    assert files["no_fridays.md"].endswith("Nothing is merged on Fridays.\n")
+    assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[::2])
+
+
+async def test_what_a_failed_run_has_written_is_told_and_has_its_line_in_the_index_E8(stage: Scene) -> None:
+    topic, *_ = saves(stage)[0]  # type: ignore[misc]
+    stage.model.when(is_fork, topic, busy())
+    await say_all(stage, "never merge on Fridays, nobody is there on Saturday")
+    assert [change.file for saved in stage.saved for change in saved.changes] == ["no_fridays.md"]
+    assert "(no_fridays.md)" in tree(stage.memory.directory)["MEMORY.md"]
+
+
+async def test_what_was_said_after_a_failed_run_changes_what_it_has_written_E7(stage: Scene) -> None:
+    about = "name: Deployments\ndescription: Deployments are on Tuesdays\ntype: project"
+    write = call(
+        "Write",
+        file_path=f"{stage.memory.directory}/deployments.md",
+        content=f"---\n{about}\n---\n\nThe shop is deployed on Tuesdays.\n",
+    )
+    stage.model.when(is_fork, write, busy(), busy())
+    await say_all(
+        stage,
+        "we deploy the shop on Tuesdays",
+        "We changed our mind: the shop is deployed on Wednesdays now.",
+    )
+    files = tree(stage.memory.directory)
+    assert any("Wednesdays" in files[file] for file in files.keys() - {"MEMORY.md"})
+
+
+async def test_at_the_end_the_rules_do_what_the_model_failed_to_do_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, busy())
+    agent = await say_all(stage, FACTS[0])
+    with anyio.fail_after(5):
+        assert await stage.extractor.finish(5)
+        assert await stage.extractor.finish(5)
+    assert list(learned_from(stage.memory)) == [agent.messages[0].id]
+    assert len(stage.saved) == 1
+    assert not stage.extractor.is_behind
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+    assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False]
+
+
+async def test_at_the_end_nothing_is_begun_for_turns_that_were_not_due_E3(stage: Scene) -> None:
+    await say_all(stage, FACTS[0], every=2)
+    assert await stage.extractor.finish(5)
+    assert tree(stage.memory.directory) == {}
+
+
+async def test_who_gives_up_saving_does_not_wait_for_rules_E9(stage: Scene) -> None:
+    begun = anyio.Event()
+
+    async def endless(_: Request) -> Line:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    stage.model.when(is_fork, busy(), endless)
+    agent = await say_all(stage, FACTS[0])
+    stage.model.add(say("Yes."))
+    with anyio.fail_after(5):
+        await agent.run(FACTS[1])
+        await begun.wait()
+        await stage.extractor.give_up()
+        assert await stage.extractor.finish(5)
+    assert stage.extractor.is_behind
+    assert tree(stage.memory.directory) == {}
+
+
+async def test_the_rules_at_the_end_are_bounded_too_E9(stage: Scene) -> None:
+    slow = Slow(stage.memory.directory, trash=stage.memory.directory.parent / "trash")
+    slow.begun, slow.may_go_on = threading.Event(), threading.Event()
+    slow.may_go_on.set()
+    stage.memory = slow
+    stage.model.when(is_fork, busy())
+    await say_all(stage, FACTS[0])
+    slow.may_go_on.clear()
+    with anyio.fail_after(5):
+        try:
+            assert not await stage.extractor.finish(0.05)
+        finally:
+            slow.may_go_on.set()
+        while anyio.to_thread.current_default_thread_limiter().borrowed_tokens:
+            await anyio.lowlevel.checkpoint()
+    assert stage.extractor.is_behind
+    assert tree(stage.memory.directory) == {}
+
+
+async def test_a_full_disk_is_no_fault_of_the_model_E7(stage: Scene) -> None:
+    full = Full(stage.memory.directory, trash=stage.memory.directory.parent / "trash")
+    stage.memory = full
+    stage.model.when(is_fork, refused())
+    await say_all(stage, FACTS[0])
+    assert [event.fields["error"] for event in stage.events if event.name == "failed"] == ["OSError"]
+    assert not [event for event in stage.events if event.name == "degraded"]
+    assert await stage.extractor.finish(5)
+    assert stage.extractor.is_behind
+    assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+
+
+async def test_what_waits_is_not_lost_when_the_agent_then_writes_memory_itself_E4(stage: Scene) -> None:
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content=FRIDAYS)
+    stage.model.when(is_fork, busy(), finds_nothing())
+    agent = await say_all(stage, FACTS[1])
+    stage.model.add(write, say("Remembered."))
+    await agent.run("remember: no merges on Fridays")
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2, 2]
+    assert [len(fork.messages) for fork in stage.forks] == [3, 3]
+    assert stage.skipped == ["the agent wrote memory itself"]
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+
+
+@pytest.mark.parametrize(
+    "second", [finds_nothing(), busy(), OSError(28, "full")], ids=["works", "busy", "full"]
+)
+async def test_nor_when_it_writes_during_the_run_that_fails_E5(
+    stage: Scene, second: Line | BaseException
+) -> None:
+    begun, may_fail = anyio.Event(), anyio.Event()
+
+    async def fails(_: Request) -> Line:
+        begun.set()
+        await may_fail.wait()
+        return busy()
+
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content=FRIDAYS)
+    stage.model.when(is_fork, fails, second)
+    stage.model.add(say("Yes."), write, say("Remembered."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        await agent.run(FACTS[1])
+        await begun.wait()
+        await agent.run("remember: no merges on Fridays")
+    may_fail.set()
+    await stage.settle()
+    assert [count_of(fork) for fork in stage.forks] == [2, 2]
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+    assert stage.skipped == ["one is running", "the agent wrote memory itself"]
+
+
+class Full(MemoryDir):
+    """A directory on a disk that takes nothing."""
+
+    def list(self) -> Any:
+        raise OSError(28, "No space left on device")
+
+
+OUTCOMES = ("works", "fails", "is gone")
+
+
+@pytest.mark.parametrize("outcomes", [row for n in (1, 2, 3, 4) for row in product(OUTCOMES, repeat=n)])
+async def test_whatever_the_model_does_each_message_is_learned_from_once_E7(
+    stage: Scene, outcomes: tuple[str, ...]
+) -> None:
+    """By one run of the model that succeeded, or by rules."""
+    seen: list[str] = []
+
+    def works(request: Request) -> Line:
+        new = request.messages[-1 - count_of(request) : -1]
+        seen.extend(message.id for message in new if message.origin == "person")
+        return finds_nothing()
+
+    lines: dict[str, Line] = {"works": works, "fails": busy(), "is gone": refused()}
+    stage.model.when(is_fork, *(lines[outcome] for outcome in outcomes))
+    agent = await say_all(stage, *FACTS[: len(outcomes)])
+    with anyio.fail_after(5):
+        assert await stage.extractor.finish(5)
+    learned = [*seen, *map(str, learned_from(stage.memory))]
+    assert sorted(learned) == sorted(m.id for m in agent.messages if m.origin == "person")
+    assert not stage.extractor.is_behind
+    told = [bool(event.fields["lasting"]) for event in stage.events if event.name == "degraded"]
+    assert told in ([], [False], [True], [False, True])

@@ -285,6 +285,80 @@ def test_a_project_moves_nothing_P6(desk: Desk) -> None:
     assert got.warnings == tuple(f"{path}: {key}: {cure}" for key in keys)
 
 
+SERVERS = {
+    "model": "http://gw.example/v1:m",
+    "recall": {"model": "HTTPS://gw.example/v1:m"},
+    "extract": {"model": " https://gw.example/v1/messages:m", "maxTurns": 2},
+    "dream": {"model": "http://127.0.0.1:9/v1:m"},
+}
+MODELS = ("model", "recall.model", "extract.model", "dream.model")
+
+
+def test_a_project_sends_the_conversation_nowhere_P6(desk: Desk) -> None:
+    """A cloned repository could have everything that is said sent to a server of its own."""
+    path = desk.put("project", SERVERS)
+    desk.put("user", {"model": "anthropic:mine"})
+    got = desk.load()
+    assert got.settings == Settings(model="anthropic:mine", extract=settings.ExtractSettings(max_turns=2))
+    cure = "put it into your own settings.json"
+    words = f"a project may not name a server that your conversations go to; {cure}"
+    assert got.warnings == tuple(f"{path}: {key}: {words}" for key in MODELS)
+
+
+def test_the_dreams_model_is_a_variable_too_S1(desk: Desk) -> None:
+    assert desk.load(MEMDIR_DREAM_MODEL="vllm:m").settings.dream.model == "vllm:m"
+
+
+def test_a_project_may_name_a_providers_model_P6(desk: Desk) -> None:
+    desk.put("project", {"model": "openai:m", "dream": {"model": "ollama:qwen3:8b"}})
+    got = desk.load()
+    assert (got.settings.model, got.settings.dream.model) == ("openai:m", "ollama:qwen3:8b")
+    assert got.warnings == ()
+
+
+def test_a_local_file_names_a_server_if_it_did_not_come_with_the_project_P6(desk: Desk) -> None:
+    desk.put("local", SERVERS)
+    assert desk.load().settings.model == "local", "outside git"
+    desk.git("init", "-q")
+    assert desk.load().settings.model == "http://gw.example/v1:m", "untracked"
+    desk.git("add", "-f", str(desk.local))
+    got = desk.load()
+    assert got.settings.model == "local", "tracked"
+    assert len(got.warnings) == 4
+    assert f"the repository {desk.project} tracks it" in got.warnings[0]
+
+
+@pytest.mark.parametrize("source", ["managed", "user"])
+def test_trusted_files_name_servers_S2(desk: Desk, source: str) -> None:
+    desk.put(source, SERVERS)
+    got = desk.load()
+    assert (got.settings.model, got.warnings) == ("http://gw.example/v1:m", ())
+    assert got.settings.dream.model == "http://127.0.0.1:9/v1:m"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["apiKey", "openaiApiKey", "ANTHROPIC_API_KEY", "api-key", "extract.apiKey", "recall.token", "authToken"],
+)
+def test_a_key_has_no_place_in_settings_and_is_not_shown_E10(desk: Desk, key: str) -> None:
+    section, dot, name = key.rpartition(".")
+    value = {name: "hunter2-hunter2"}
+    path = desk.put("user", {section: value} if dot else value)
+    (warning,) = desk.load().warnings
+    assert warning.startswith(
+        f"{path}: {key}: not a setting: keys are never read from settings; put one into"
+    )
+    assert "ANTHROPIC_API_KEY, OPENAI_API_KEY" in warning
+    assert "the system keyring" in warning
+    assert "hunter2" not in warning
+
+
+def test_a_key_in_a_variable_of_ours_is_not_read_either_E10(desk: Desk) -> None:
+    (warning,) = desk.load(MEMDIR_EXTRACT_API_KEY="hunter2-hunter2").warnings
+    assert warning.startswith("environment: MEMDIR_EXTRACT_API_KEY: not a setting: keys are never read")
+    assert "hunter2" not in warning
+
+
 def _believed(desk: Desk) -> bool:
     got = desk.load()
     believed = got.memory_directories == (("local", "/srv/mem"),)

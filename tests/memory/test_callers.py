@@ -27,7 +27,9 @@ def context(tmp_path: Path) -> ToolContext:
 
 async def use(tool: str, context: ToolContext, **given: object) -> str:
     (found,) = (one for one in TOOLS if one.spec.name == tool)
-    return await found.run(given, context)
+    said = await found.run(given, context)
+    assert isinstance(said, str)
+    return said
 
 
 @pytest.mark.anyio

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memdir.model.messages import Usage
-from memdir.testing import PromptCache
+from memdir.testing import AutomaticCache, PromptCache
 
 
 def block(number: int, *, marked: bool = False, words: int = 100) -> dict[str, Any]:
@@ -90,3 +90,51 @@ def test_a_cache_that_forgot_reads_nothing() -> None:
     cache.account(body(block(1, marked=True)))
     cache.forget()
     assert cache.account(body(block(1, marked=True))).cache_read == 0
+
+
+# ── without marks ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def chat(*numbers: int, **rest: Any) -> dict[str, Any]:
+    """A request of Chat Completions; its messages are some 120 tokens each."""
+    return {"model": "m", "messages": [{"role": "user", "content": [block(n)]} for n in numbers], **rest}
+
+
+def test_the_longest_prefix_is_read_in_steps_and_no_write_is_told() -> None:
+    cache = AutomaticCache()
+    first = cache.account(chat(*range(20)))
+    assert first == Usage(input=cache.size(chat(*range(20))))
+    longer = cache.account(chat(*range(20), 99))
+    assert (longer.cache_read, longer.cache_write) == (first.input // 128 * 128, 0)
+    assert longer.total_input == cache.size(chat(*range(20), 99))
+    half = cache.account(chat(*range(10), 99))
+    assert 1024 <= half.cache_read <= cache.size(chat(*range(10)))
+
+
+def test_a_prefix_below_the_minimum_is_not_read() -> None:
+    cache = AutomaticCache()
+    for _ in range(2):
+        assert cache.account(chat(*range(6))).cache_read == 0
+
+
+def test_other_tools_instructions_or_settings_share_no_prefix() -> None:
+    cache = AutomaticCache()
+    cache.account(chat(*range(20)))
+    for other in (
+        {"model": "n"},
+        {"tools": [{"type": "function"}]},
+        {"instructions": "x"},
+        {"response_format": {"type": "json_object"}},
+        {"prompt_cache_key": "x"},
+    ):
+        assert cache.account(chat(*range(20), **other)).cache_read == 0
+    assert cache.account(chat(*range(20))).cache_read > 0
+
+
+def test_the_input_of_a_response_counts_as_messages_do() -> None:
+    cache = AutomaticCache()
+    items = chat(*range(20))["messages"]
+    sent = {"model": "m", "instructions": "x", "input": items}
+    cache.account(sent)
+    assert cache.account({**sent, "input": [*items, items[0]]}).cache_read > 1024
+    assert cache.size({"model": "m", "input": "x"}) > 0

@@ -14,6 +14,7 @@ import pytest
 
 from memdir.agent.events import Event, Events
 from memdir.agent.file_state import FileState
+from memdir.errors import KeyRefused, ModelOverloaded
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Request, Text, ToolResult, ToolUse, assistant, person
 from memdir.recall.prefetch import Prefetch, Recall, why_not
@@ -234,6 +235,81 @@ async def test_a_turn_without_reason_starts_nothing_and_says_why_R2(tmp_path: Pa
         await at.recall.on_turn_start(at.talk, at.talk.say("/compact"))
         assert await at.recall.collect() == []
     assert [(event.name, event.fields["why"]) for event in at.seen] == [("skipped", "a bare command")]
+
+
+# -- a model that fails --------------------------------------------------------------------------------------
+
+
+async def taken(at: Scene) -> list[Message]:
+    """What the first turn of a conversation gets, at whichever collection point it is ready."""
+    at.talk = Talk()
+    await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+    while not (found := await at.recall.collect()):
+        await anyio.lowlevel.checkpoint()
+    return found
+
+
+def told_of(at: Scene) -> list[tuple[object, ...]]:
+    """That words stepped in, as events tell it."""
+    degraded = [event.fields for event in at.seen if event.name == "degraded"]
+    return [tuple(fields[key] for key in ("job", "model", "error", "lasting")) for fields in degraded]
+
+
+@pytest.mark.anyio
+async def test_where_a_model_fails_words_choose_for_the_same_turn_R5(tmp_path: Path) -> None:
+    model = ScriptedModel([ModelOverloaded("busy"), say("lag.md, I think"), CHOSEN])
+    async with scene(tmp_path, model) as at:
+        (message,) = await taken(at)
+        assert "The replica lags behind." in message.text
+        await taken(at)
+        assert len(model.requests) == 2
+        await taken(at)
+    assert len(model.requests) == 3
+    assert told_of(at) == [("recall", "scripted:model", "ModelOverloaded", False)]
+    assert [e.fields["how"] for e in at.seen if e.name == "recalled"] == ["local", "local", "model"]
+    assert not [event for event in at.seen if event.name == "failed"]
+
+
+@pytest.mark.anyio
+async def test_after_an_error_that_lasts_the_model_is_not_asked_again_R5(tmp_path: Path) -> None:
+    model = ScriptedModel([KeyRefused("the key was refused", hint="look at it")])
+    async with scene(tmp_path, model) as at:
+        assert len(await taken(at)) == 1
+        at.talk = Talk()
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+        assert len(await at.recall.collect()) == 1  # waited for, as words are
+    assert len(model.requests) == 1
+    assert told_of(at) == [("recall", "scripted:model", "KeyRefused", True)]
+
+
+@pytest.mark.anyio
+async def test_words_that_stepped_in_are_waited_for_from_then_on_R1(tmp_path: Path) -> None:
+    asked, go = anyio.Event(), anyio.Event()
+
+    async def fails(_: Request) -> ModelOverloaded:
+        asked.set()
+        await go.wait()
+        return ModelOverloaded("busy")
+
+    async with scene(tmp_path, ScriptedModel([fails])) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+        await asked.wait()
+        assert await at.recall.collect() == []
+        go.set()
+        while not told_of(at):
+            await anyio.lowlevel.checkpoint()
+        assert len(await at.recall.collect()) == 1
+
+
+@pytest.mark.anyio
+async def test_the_end_of_a_turn_cancels_words_that_stepped_in_R1(tmp_path: Path) -> None:
+    async with scene(tmp_path, ScriptedModel([ModelOverloaded("busy")])) as at:
+        await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+        while not told_of(at):
+            await anyio.lowlevel.checkpoint()
+        at.recall.on_turn_over(at.talk)
+        assert await at.recall.collect() == []
+        assert at.recall.last is None
 
 
 # -- tools in use --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memdir.agent.events import Event, Events
-from memdir.errors import ModelOverloaded
+from memdir.errors import BadReply, KeyRefused, ModelError, ModelOverloaded
 from memdir.memory.scan import scan
 from memdir.model.local import Local
 from memdir.model.messages import Request, Text
@@ -74,23 +75,57 @@ async def test_names_that_are_not_in_the_manifest_are_dropped_and_at_most_five_s
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "error"),
     [
-        ModelOverloaded("busy"),
-        RuntimeError("a bug"),
-        say("I would choose m0.md"),
-        say('{"selected_memories": "m0.md"}'),
-        say("[]"),
-        say(""),
+        (ModelOverloaded("busy"), ModelOverloaded),
+        (KeyRefused("no"), KeyRefused),
+        (say("I would choose lag.md"), BadReply),
+        (say('{"selected_memories": "lag.md"}'), BadReply),
+        (say('{"selected_memories":' + "[" * 100_000), BadReply),
+        (say("[]"), BadReply),
+        (say(""), BadReply),
     ],
-    ids=["overloaded", "bug", "prose", "no list", "no object", "nothing"],
+    ids=["overloaded", "refused", "prose", "no list", "too deep", "no object", "nothing"],
 )
-async def test_any_failure_gives_no_memories_and_one_event_R5(
-    memories: Memories, reply: Text | BaseException
+async def test_where_the_model_fails_words_choose_R5_R9(
+    memories: Memories, reply: Text | ModelError, error: type[ModelError]
 ) -> None:
     seen: list[Event] = []
+    failures: list[ModelError] = []
+    directory = memories(canary="how a canary is watched", lag="the replica lags behind")
     selection = await select(
-        memories(m0="x"), "x?", model=ScriptedModel([reply]), now=NOW, events=Events(seen.append)
+        directory,
+        "watch the canary",
+        model=ScriptedModel([reply]),
+        now=NOW,
+        events=Events(seen.append),
+        on_failure=failures.append,
+    )
+    plain = await select(directory, "watch the canary", now=NOW)
+    assert selection.files == ("canary.md",)
+    assert (selection.files, selection.verdicts, selection.how) == (plain.files, plain.verdicts, "local")
+    assert [type(failure) for failure in failures] == [error]
+    assert selection.instead_of is failures[0]
+    assert (selection.error, seen) == (None, [])
+
+
+async def test_words_look_at_all_memories_also_after_a_model_that_failed_R9(memories: Memories) -> None:
+    directory = memories(canary="how a canary is watched", **{f"m{at}": f"note {at}" for at in range(220)})
+    os.utime(directory / "canary.md", (0, 0))
+    model = ScriptedModel([ModelOverloaded("busy")])
+    selection = await select(directory, "watch the canary", model=model, now=NOW)
+    assert "canary.md" not in model.requests[0].messages[0].text
+    assert selection.files == ("canary.md",)
+
+
+async def test_any_other_failure_gives_no_memories_and_one_event_R5(memories: Memories) -> None:
+    seen: list[Event] = []
+    selection = await select(
+        memories(m0="x"),
+        "x?",
+        model=ScriptedModel([RuntimeError("a bug")]),
+        now=NOW,
+        events=Events(seen.append),
     )
     assert (selection.files, selection.how) == ((), "none")
     assert [(event.name, event.fields["where"]) for event in seen] == [("failed", "recall")]

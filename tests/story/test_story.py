@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from memdir import app
-from memdir.agent.events import RECALLED, Event, Events
+from memdir.agent.events import DEGRADED, RECALLED, Event, Events
 from memdir.agent.transcript import read as read_transcript
+from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.memory import entrypoint, topic
 from memdir.model.anthropic import Anthropic
+from memdir.model.client import ModelClient
+from memdir.model.jobs import Models
+from memdir.model.openai import OpenAI, manners
 from memdir.testing import call, say, tree
 from tests.wire.server import Answer, Seen, WireServer
 
@@ -36,9 +40,10 @@ POINTER = "- [No mocks of the carrier clients](feedback_no_mocks.md) — use rec
 
 @dataclass(kw_only=True)
 class Stage:
-    """A project, a server that plays the model, and what was told."""
+    """A project, a server that plays the model of one provider, and what was told."""
 
     project: app.Project
+    provider: str
     server: WireServer
     told: list[Event]
     saved: list[Saved]
@@ -47,32 +52,41 @@ class Stage:
     def memory(self) -> Path:
         return self.project.require_memory().directory
 
-    def models(self) -> app.Models:
-        def model() -> Anthropic:
-            return Anthropic("claude-sonnet-5", base_url=self.server.url, api_key=self.server.key)
+    def models(self) -> Models:
+        def model() -> ModelClient:
+            return PROVIDERS[self.provider](self.server)
 
-        return app.Models(chat=model(), recall=model())
+        return Models(chat=model(), recall=model())
 
     def of(self, kind: str) -> list[Seen]:
         """The requests of one kind, in order: `main`, `fork` or `recall`."""
         return [seen for seen in self.server.seen if kind_of(seen) == kind]
 
 
+PROVIDERS: dict[str, Callable[[WireServer], ModelClient]] = {
+    "anthropic": lambda to: Anthropic("claude-sonnet-5", base_url=to.url, api_key=to.key),
+    "openai": lambda to: OpenAI(
+        "gpt-6.2-sol", base_url=to.v1, api_key=to.key, manners=manners.of(None, "gpt-6.2-sol")
+    ),
+    "openai-compatible": lambda to: OpenAI("qwen3.5:9b", dialect="chat", base_url=to.v1, api_key=to.key),
+}
+
+
 def kind_of(seen: Seen) -> str:
-    if "format" in seen.body.get("output_config", {}):
+    if seen.is_structured:
         return "recall"
     return "fork" if FORK in seen.part("messages") else "main"
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+@pytest.fixture(params=PROVIDERS)
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     place = tmp_path / "parcel-tracker"
     place.mkdir()
     (place / "carriers.py").write_text("def fetch(): ...\n")
     environment = {"HOME": str(tmp_path), "MEMDIR_HOME": str(tmp_path / "state")}
     project = app.open_project(place.resolve(), environment=environment)
     with WireServer() as server:
-        yield Stage(project=project, server=server, told=[], saved=[])
+        yield Stage(project=project, provider=request.param, server=server, told=[], saved=[])
 
 
 async def play(stage: Stage, *prompts: str) -> app.Conversation:
@@ -211,8 +225,22 @@ async def test_the_transcript_of_the_session_holds_what_was_sent_A1(stage: Stage
 
 
 async def test_a_model_that_fails_beside_the_conversation_does_not_break_it_E7(stage: Stage) -> None:
-    """No answers for forks and side queries: both are refused, and the person's turn is whole."""
-    stage.server.when(lambda seen: kind_of(seen) == "main", say("Fine."))
-    conversation = await play(stage, "hello there, we always deploy on Tuesdays")
-    assert conversation.agent.messages[-1].text == "Fine."
-    assert tree(stage.memory) == {}
+    """No answers for forks and side queries: both are refused, the person's turns are whole, and rules do the
+    rest.
+    """
+    stage.server.when(lambda seen: kind_of(seen) == "main", say("Fine."), say("Tuesday."))
+    conversation = await play(
+        stage, "hello there, we always deploy on Tuesdays", "thanks, when do we deploy?"
+    )
+    said = [message.text for message in conversation.agent.messages if message.origin == "assistant"]
+    assert said == ["Fine.", "Tuesday."]
+    files = tree(stage.memory)
+    assert len(files) == 2
+    (made,) = (topic.parse(files[file], filename=file) for file in files.keys() - {entrypoint.NAME})
+    assert "Tuesdays" in made.body
+    assert made.origin is not None
+    assert made.origin.message == next(m.id for m in conversation.agent.messages if m.origin == "person")
+    degraded = [event.fields["job"] for event in stage.told if event.name == DEGRADED]
+    assert degraded.count(EXTRACTION) == 1
+    assert degraded.count("recall") <= 1
+    assert "deploy" not in str([event.fields for event in stage.told])

@@ -1,114 +1,211 @@
-"""The wire server is strict where the service is, and says what it saw."""
+"""The wire server answers in three formats, is strict where the services are, and says what it saw."""
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from typing import Any
 
 import pytest
 
+from memdir.model.messages import Block
 from memdir.testing import call, say, think
-from tests.wire.rules import objection
-from tests.wire.server import WireServer, _dump
+from tests.wire.answers import (
+    declines,
+    garbled_call,
+    no_usage,
+    stopped,
+    written_call,
+)
+from tests.wire.asking import (
+    DIALECTS,
+    PATHS,
+    Heard,
+    Json,
+    heard_stream,
+    heard_whole,
+    post,
+    question,
+    send,
+    stream,
+    tool,
+)
+from tests.wire.seen import dump
+from tests.wire.server import WireServer
 
-USER = {"role": "user", "content": "hi"}
-ONE = {"type": "tool_use", "id": "1", "name": "Read", "input": {}}
-TWO = {**ONE, "id": "2"}
-CALL = {"role": "assistant", "content": [ONE]}
-RESULT = {"type": "tool_result", "tool_use_id": "1", "content": "text"}
-FAILED = {"type": "tool_result", "tool_use_id": "1", "content": "", "is_error": True}
-
-
-def text(words: str = "x", **more: Any) -> dict[str, Any]:
-    return {"type": "text", "text": words, **more}
-
-
-def body(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"model": "m", "max_tokens": 9, "messages": list(messages), **more}
-
-
-def post(server: WireServer, sent: dict[str, Any], *, key: str = "k") -> tuple[int, Any]:
-    headers = {"content-type": "application/json", **({"x-api-key": key} if key else {})}
-    request = urllib.request.Request(
-        f"{server.url}/v1/messages", data=_dump(sent).encode(), headers=headers, method="POST"
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=10) as response:
-            return response.status, json.loads(response.read())
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.loads(error.read())
+LONG = "All work and no play makes a long prefix of it. " * 120
+"""Some 1,400 tokens: more than the least that is cached."""
+ASKING = {"messages": {}, "chat": {}, "responses": {"reasoning": {"summary": "auto"}}}
+each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
 
 
-def test_a_plain_request_is_answered_in_one_object() -> None:
-    with WireServer([think("hm"), say("Hello."), call("Read", file_path="a")]) as server:
-        status, answer = post(server, body(USER))
-    assert status == 200
-    assert [block["type"] for block in answer["content"]] == ["thinking", "text", "tool_use"]
-    assert answer["stop_reason"] == "tool_use"
-    assert answer["usage"]["input_tokens"] > 0
+# ── answers ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each_dialect
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+def test_reasoning_text_and_parallel_calls_arrive_whole(dialect: str, streams: bool) -> None:
+    answer: list[Block] = [
+        think("Let me see what is there."),
+        say("I'll look at both of them."),
+        call("Read", file_path="a"),
+        call("Read", file_path="é 记"),
+    ]
+    with WireServer(answer) as server:
+        sent = question(dialect, stream=streams, tools=[tool(dialect, "Read")], **ASKING[dialect])
+        if streams:
+            heard = heard_stream(dialect, stream(server, dialect, sent))
+        else:
+            heard = heard_whole(dialect, post(server, dialect, sent)[1])
+    assert heard.text == "I'll look at both of them."
+    assert heard.reasoning == "Let me see what is there."
+    assert [(name, json.loads(given)) for name, given in heard.calls] == [
+        ("Read", {"file_path": "a"}),
+        ("Read", {"file_path": "é 记"}),
+    ]
+    assert heard.stop == {"messages": "tool_use", "chat": "tool_calls", "responses": "completed"}[dialect]
+    assert heard.input is not None
+    assert heard.input > 0
     server.assert_exhausted()
 
 
-def test_what_was_seen_has_the_bytes_that_were_sent() -> None:
-    marked = {"role": "user", "content": [text("é 记", cache_control={"type": "ephemeral"})]}
-    with WireServer(say("a"), say("b"), say("c")) as server:
-        for sent in (body(marked), body(marked, CALL, {"role": "user", "content": [RESULT]}), body(USER)):
-            assert post(server, sent)[0] == 200
-    first, second, third = server.seen
-    assert _dump(first.body).encode() == first.raw
-    assert first.part("messages") == '[{"role":"user","content":[{"type":"text","text":"é 记"}]}]'
-    assert second.continues(first)
-    assert not first.continues(second)
-    assert not third.continues(first)
-
-
-def test_rules_have_queues_of_their_own_and_what_is_left_is_told() -> None:
-    with WireServer(say("main")) as server:
-        server.when(lambda seen: "tools" in seen.body, say("with tools"), lambda seen: say(seen.path))
-        assert post(server, body(USER, tools=[{"name": "t"}]))[1]["content"][0]["text"] == "with tools"
-        assert post(server, body(USER))[1]["content"][0]["text"] == "main"
-        with pytest.raises(AssertionError, match="1 answers were not asked for"):
-            server.assert_exhausted()
-        assert post(server, body(USER, tools=[{"name": "t"}]))[1]["content"][0]["text"] == "/v1/messages"
-        assert post(server, body(USER))[0] == 400
-    with pytest.raises(AssertionError, match="1 requests had none"):
-        server.assert_exhausted()
-    assert [seen.status for seen in server.seen] == [200, 200, 200, 400]
-    assert len(server.answered) == 3
-
-
-def test_without_a_key_nothing_is_answered() -> None:
-    with WireServer(say("secret")) as server:
-        assert post(server, body(USER), key="")[0] == 401
-
-
+@each_dialect
 @pytest.mark.parametrize(
-    ("wrong", "sent"),
+    ("reason", "theirs"),
     [
-        ("max_tokens: field required", {"model": "m", "messages": [USER]}),
-        ("messages: field required", body()),
-        ("first message", body(CALL)),
-        ("non-empty content", body(USER, {"role": "assistant", "content": []}, USER)),
-        ("non-whitespace", body({"role": "user", "content": [text(" ")]})),
-        ("maximum of 4", body({"role": "user", "content": [text(cache_control={})] * 5})),
-        ("signature", body(USER, {"role": "assistant", "content": [{"type": "thinking", "signature": ""}]})),
-        ("without tool_result", body(USER, CALL)),
-        ("must have one tool_result", body(USER, CALL, USER)),
-        ("must have one tool_result", body({"role": "user", "content": [RESULT]})),
-        ("must have one tool_result", body(USER, CALL, {"role": "user", "content": [RESULT, RESULT]})),
-        ("before other content", body(USER, CALL, {"role": "user", "content": [text(), RESULT]})),
-        ("before other content", body(USER, CALL, USER, {"role": "user", "content": [RESULT]})),
-        ("cannot be empty", body(USER, CALL, {"role": "user", "content": [FAILED]})),
+        ("max_tokens", {"messages": "max_tokens", "chat": "length", "responses": "max_output_tokens"}),
+        ("refusal", {"messages": "refusal", "chat": "content_filter", "responses": "content_filter"}),
+        ("end_turn", {"messages": "end_turn", "chat": "stop", "responses": "completed"}),
     ],
-)  # fmt: skip
-def test_what_the_service_would_refuse_is_refused(wrong: str, sent: dict[str, Any]) -> None:
-    assert wrong in (objection(sent) or "nothing wrong")
+)
+def test_an_answer_ends_for_the_reason_it_was_given(
+    dialect: str, reason: str, theirs: dict[str, str]
+) -> None:
+    with WireServer(stopped(reason, say("So far")), stopped(reason, say("So far"))) as server:
+        sent = question(dialect)
+        assert heard_whole(dialect, post(server, dialect, sent)[1]).stop == theirs[dialect]
+        heard = heard_stream(dialect, stream(server, dialect, sent))
+    assert (heard.text, heard.stop) == ("So far", theirs[dialect])
 
 
-def test_results_may_come_in_several_messages_of_one_turn() -> None:
-    two = {"role": "assistant", "content": [ONE, TWO]}
-    answers = [{"role": "user", "content": [{**RESULT, "tool_use_id": id_}]} for id_ in ("1", "2")]
-    assert objection(body(USER, two, *answers, USER)) is None
+@each_dialect
+def test_a_garbled_call_and_a_written_one_are_what_they_are(dialect: str) -> None:
+    with WireServer(
+        garbled_call("Read", '{"file_path": "a'), written_call(call("Read", a=1), style="tagged")
+    ) as server:
+        garbled = heard_stream(
+            dialect, stream(server, dialect, question(dialect, tools=[tool(dialect, "Read")]))
+        )
+        written = heard_stream(dialect, stream(server, dialect, question(dialect)))
+    assert garbled.calls[0][1] in ('{"file_path": "a', dump('{"file_path": "a'))
+    assert (written.calls, written.text) == (
+        [],
+        '<tool_call>\n{"name": "Read", "arguments": {"a": 1}}\n</tool_call>',
+    )
+
+
+@each_dialect
+def test_a_refusal_stands_where_the_format_has_a_place_for_it(dialect: str) -> None:
+    with WireServer(declines("I can't help with that.")) as server:
+        events = stream(server, dialect, question(dialect))
+    assert heard_stream(dialect, events).text == "I can't help with that."
+    marks = {"messages": '"refusal"', "chat": '"refusal":"I can', "responses": "response.refusal.done"}
+    assert marks[dialect] in dump(events)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "reasoning_details"])
+def test_chat_tells_reasoning_in_the_field_of_its_server_and_takes_it_back(field: Any) -> None:
+    with WireServer([think("Hm.", signature="sig"), say("a")], say("b"), reasoning=field) as server:
+        events = stream(server, "chat", question("chat"))
+        back = {"role": "assistant", "content": "a", field: "Hm." if field != "reasoning_details" else []}
+        sent = question("chat")
+        sent["messages"] = [*sent["messages"], back]
+        assert post(server, "chat", sent)[0] == 200
+    assert heard_stream("chat", events).reasoning == "Hm."
+    assert f'"{field}"' in dump(events)
+    assert ("sig" in dump(events)) is (field == "reasoning_details")
+
+
+def test_chat_of_openai_itself_tells_no_reasoning_and_takes_none() -> None:
+    with WireServer([think("Hm."), say("a")], reasoning=None) as server:
+        assert "Hm." not in dump(stream(server, "chat", question("chat")))
+        sent = question("chat")
+        sent["messages"] = [*sent["messages"], {"role": "assistant", "content": "a", "reasoning": "Hm."}]
+        assert post(server, "chat", sent)[0] == 400
+
+
+def test_responses_tell_the_summary_and_the_encrypted_reasoning_only_to_who_asks() -> None:
+    answer: list[Block] = [think("Hm.", signature="sealed"), say("a")]
+    with WireServer(answer, answer) as server:
+        quiet = post(server, "responses", question("responses"))[1]["output"][0]
+        asked = {"include": ["reasoning.encrypted_content"], "reasoning": {"summary": "auto"}}
+        told = post(server, "responses", question("responses", **asked))[1]["output"][0]
+    assert (quiet["summary"], quiet.get("encrypted_content")) == ([], None)
+    assert (told["summary"][0]["text"], told["encrypted_content"]) == ("Hm.", "sealed")
+
+
+def test_a_lean_server_streams_responses_without_numbers_and_places() -> None:
+    with WireServer([say("a"), call("Read")], lean=True) as server:
+        events = stream(server, "responses", question("responses"))
+    assert not any(event.keys() & {"sequence_number", "output_index", "content_index"} for event in events)
+    assert heard_stream("responses", events).calls == [("Read", "{}")]
+
+
+# ── usage ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each_dialect
+def test_what_goes_on_reads_its_prefix_from_the_cache_and_all_of_it_is_reported(dialect: str) -> None:
+    marked = {"cache_control": {"type": "ephemeral"}}
+    head = [{"type": "text", "text": LONG, **marked}] if dialect == "messages" else LONG
+    with WireServer(say("a"), say("b")) as server:
+        sent = question(dialect, head)
+        first = heard_stream(dialect, stream(server, dialect, {**sent, **_options(dialect)}))
+        longer = question(dialect, head, "and more")
+        second = heard_stream(dialect, stream(server, dialect, {**longer, **_options(dialect)}))
+    assert first.cached == 0
+    assert first.input is not None
+    assert second.cached is not None
+    assert second.cached > first.input - 128
+    if dialect != "messages":
+        assert second.cached % 128 == 0
+    usage = server.seen[1].usage
+    assert usage is not None
+    assert (usage.total_input, usage.cache_read) == (second.input, second.cached)
+    assert server.seen[1].continues(server.seen[0])
+
+
+def _options(dialect: str) -> Json:
+    return {"stream_options": {"include_usage": True}} if dialect == "chat" else {}
+
+
+def test_chat_reports_usage_in_a_stream_only_to_who_asks() -> None:
+    with WireServer(say("a"), say("b"), no_usage(say("c"))) as server:
+        sent = question("chat")
+        quiet = stream(server, "chat", sent)
+        asked = stream(server, "chat", {**sent, **_options("chat")})
+        never = stream(server, "chat", {**sent, **_options("chat")})
+    assert "usage" not in dump(quiet)
+    assert (asked[-2]["choices"], asked[-2]["usage"]["prompt_tokens"] > 0) == ([], True)
+    assert all(event["usage"] is None for event in asked[:-2])
+    assert heard_stream("chat", never) == Heard(text="c", stop="stop", calls=[])
+
+
+def test_a_response_without_usage_says_so() -> None:
+    with WireServer(no_usage(say("a"))) as server:
+        assert heard_stream("responses", stream(server, "responses", question("responses"))).input is None
+
+
+@each_dialect
+def test_a_count_is_what_the_request_will_be_and_takes_no_answer(dialect: str) -> None:
+    counts = {"messages": "/count_tokens", "chat": "/input_tokens", "responses": "/input_tokens"}
+    with WireServer(say("a")) as server:
+        sent = question(dialect, LONG)
+        heard = heard_whole(dialect, post(server, dialect, sent)[1])
+        asked = {key: value for key, value in sent.items() if key not in ("max_tokens", "store")}
+        status, counted = send(server, PATHS[dialect] + counts[dialect], asked)
+        server.assert_exhausted()
+        if dialect != "chat":
+            assert send(server, PATHS[dialect] + counts[dialect], sent)[0] == 400
+    assert (status, json.loads(counted)["input_tokens"]) == (200, heard.input)
+    assert [seen.status for seen in server.looked][:1] == [200]
+    assert len(server.seen) == 1

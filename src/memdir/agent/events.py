@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from memdir.errors import ModelError
+
 LOADED = "loaded"
 """The memory index went into a conversation: lines, bytes, truncated."""
 RECALLED = "recalled"
@@ -31,7 +33,14 @@ CHANGED = "changed"
 MENDED = "mended"
 """What a killed process left behind was put right: repairs."""
 FAILED = "failed"
-"""Something went wrong beside the conversation, which went on: where, error (its type)."""
+"""Something went wrong beside the conversation, which went on: where, error (its type). Of a model that is
+to be asked once more also again (True), model, why (the error's sentence)."""
+DEGRADED = "degraded"
+"""A background job goes on by rules, since its model failed: job, model, error (its type), why (the error's
+sentence), cure (what to do about it), lasting (whether the model is out of use for the whole session)."""
+NO_SHARED_CACHE = "no_shared_cache"
+"""A background job reads the conversation with another model, which can't share its cache: job, model, host
+(the conversation's model)."""
 
 Value = str | int | float | bool | None
 
@@ -69,6 +78,32 @@ class Events:
                 sink(event)
             except Exception:  # noqa: BLE001 - a listener's fault is not the session's
                 _log.warning("an event listener failed on %s", name, exc_info=True)
+
+
+class Degradation:
+    """Tells that a job goes on without its model: once a session, and once more if what might have passed
+    then turns out to last.
+    """
+
+    def __init__(self, job: str, events: Events) -> None:
+        self._job = job
+        self._events = events
+        self._told: ModelError | None = None
+
+    def tell(self, model: str, error: ModelError) -> None:
+        """The model failed with this, and the rules have stepped in."""
+        if self._told is not None and (self._told.lasts or not error.lasts):
+            return
+        self._told = error
+        self._events.emit(
+            DEGRADED,
+            job=self._job,
+            model=model,
+            error=type(error).__name__,
+            why=str(error),
+            cure=error.hint,
+            lasting=error.lasts,
+        )
 
 
 def _short(value: Value) -> Value:

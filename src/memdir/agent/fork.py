@@ -16,7 +16,7 @@ from typing import Literal
 from memdir.agent.events import FORKED
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import for_fork
-from memdir.errors import TurnLimit, UsageError
+from memdir.errors import ModelError, TurnLimit, UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
@@ -30,7 +30,8 @@ class Forked:
 
     `messages` are those that it added, its instruction first. `turns` counts requests. `wrote` holds every
     write of a memory file, the index included; `deleted` the topic files removed. `denied` counts refused
-    calls. Reaching the limit of turns is a success like any other end.
+    calls. Reaching the limit of turns is a success like any other end. `error`: what the model failed with,
+    if it did; what was written by then stays.
     """
 
     messages: tuple[Message, ...]
@@ -39,8 +40,9 @@ class Forked:
     wrote: tuple[Written, ...]
     deleted: tuple[str, ...]
     denied: int
-    stop: Literal["end", "turn limit"]
+    stop: Literal["end", "turn limit", "failed"]
     seconds: float
+    error: ModelError | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -66,7 +68,6 @@ async def fork(
 
     Raises:
         UsageError: the messages end in the middle of a turn.
-        ModelError: the model could not answer.
     """
     base = tuple(agent.messages if messages is None else messages)
     if base and (base[-1].role != "assistant" or base[-1].tool_uses):
@@ -76,11 +77,14 @@ async def fork(
         time.monotonic(),
     )
     message = Message(role="user", content=(Text(text=instruction),), origin="system")
-    stop: Literal["end", "turn limit"] = "end"
+    stop: Literal["end", "turn limit", "failed"] = "end"
+    failure: ModelError | None = None
     try:
         await background.turn(message)
     except TurnLimit:
         stop = "turn limit"
+    except ModelError as error:
+        stop, failure = "failed", error
     ended = Forked(
         messages=tuple(background.messages[len(base) :]),
         usage=background.usage,
@@ -90,6 +94,7 @@ async def fork(
         denied=background.denied,
         stop=stop,
         seconds=round(time.monotonic() - began, 3),
+        error=failure,
     )
     _report(agent, label, ended)
     return ended

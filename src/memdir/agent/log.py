@@ -15,18 +15,23 @@ from datetime import datetime
 from pathlib import Path
 
 from memdir import fs
-from memdir.agent.events import Event, Sink
+from memdir.agent.events import DEGRADED, FAILED, Event, Sink
 from memdir.errors import MemdirError
 
 FULL = 1024 * 1024
 """Bytes after which a new file is begun."""
+
+_SPOKEN = {DEGRADED: {"why", "cure"}, FAILED: {"why"}}
+"""Fields with a sentence for the person. A service's own words may stand in it, and quote what was sent."""
 
 
 def log_to(path: Path, *, now: Callable[[], datetime], full: int = FULL) -> Sink:
     """A subscriber that writes each event to `path`. Never raises: a log that can't be written is no log."""
 
     def write(event: Event) -> None:
-        record = {"at": now().isoformat(timespec="seconds"), "event": event.name, **event.fields}
+        spoken = _SPOKEN.get(event.name, ())
+        facts = {key: value for key, value in event.fields.items() if key not in spoken}
+        record = {"at": now().isoformat(timespec="seconds"), "event": event.name, **facts}
         with suppress(OSError, MemdirError):
             _make_room(path, full)
             fs.append_line(path, json.dumps(record).encode())

@@ -25,7 +25,7 @@ from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, TURN_ENDED, Ev
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
-from memdir.agent.tools.base import check_input
+from memdir.agent.tools.base import Output, check_input
 from memdir.agent.transcript import Transcript
 from memdir.errors import Aborted, ToolError, TurnLimit, UsageError
 from memdir.memory.topic import Origin
@@ -189,13 +189,13 @@ class Agent:
         self,
         at: int,
         call: ToolUse,
-        step: Callable[[ToolUse], Awaitable[str | None]],
+        step: Callable[[ToolUse], Awaitable[str | Output | None]],
         results: dict[int, ToolResult],
     ) -> bool:
         """Whether `step` went well. What it says, or what went wrong, becomes the call's result."""
         try:
-            if (said := await step(call)) is not None:
-                results[at] = ToolResult(tool_use_id=call.id, content=said)
+            if (output := await step(call)) is not None:
+                results[at] = _result(call, output)
             return True
         except ToolError as error:
             said = str(error)
@@ -219,7 +219,7 @@ class Agent:
             self._tell(DENIED, tool=call.name, reason=verdict.reason)
             raise ToolError(f"Not allowed: {verdict.text}")
 
-    async def _perform(self, call: ToolUse) -> str:
+    async def _perform(self, call: ToolUse) -> str | Output:
         return await self._tool(call).run(call.input, self.context)
 
     def _tool(self, call: ToolUse) -> Tool:
@@ -301,6 +301,12 @@ def _batches(calls: Sequence[ToolUse], readers: Set[str]) -> Iterator[list[tuple
     """The calls with their places: neighbours that only read together, every other call alone."""
     grouped = groupby(enumerate(calls), lambda numbered: -1 if numbered[1].name in readers else numbered[0])
     return (list(batch) for _, batch in grouped)
+
+
+def _result(call: ToolUse, output: str | Output) -> ToolResult:
+    if isinstance(output, str):
+        return ToolResult(tool_use_id=call.id, content=output)
+    return ToolResult(tool_use_id=call.id, content=output.text, images=output.images)
 
 
 def _results(calls: Sequence[ToolUse], results: dict[int, ToolResult], about: Any) -> Message:

@@ -6,10 +6,10 @@
      "origin", "message": {"role", "content": [block…]}, "attachment"?: {…}}
 
 The first record holds what every request begins with, so that a resumed conversation continues byte for byte.
-Blocks have the shape of the Messages API. What a person types stands there as typed, secrets included: the
-file is the owner's alone (0600). An existing transcript is never overwritten. A torn or odd line costs that
-line only, and a disk that was full for a while costs nothing: what could not be written is written first the
-next time.
+Blocks have the shape of the Messages API, with a few fields more. What a person types stands there as typed,
+secrets included: the file is the owner's alone (0600). An existing transcript is never overwritten. A torn or
+odd line costs that line only, and a disk that was full for a while costs nothing: what could not be written
+is written first the next time.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memdir.agent.closing import closed
 from memdir.errors import Conflict, NotFound
 from memdir.model.messages import (
     Block,
+    Image,
     Message,
     Origin,
     Prefix,
@@ -220,16 +221,30 @@ def _block_out(block: Block) -> dict[str, Any]:
         case Text(text=text):
             return {"type": "text", "text": text}
         case Thinking(thinking=data, signature=signature, redacted=True):
-            return {"type": "redacted_thinking", "data": data, "signature": signature}
+            return {"type": "redacted_thinking", "data": data, "signature": signature, **_source(block)}
         case Thinking(thinking=thinking, signature=signature):
-            return {"type": "thinking", "thinking": thinking, "signature": signature}
+            return {"type": "thinking", "thinking": thinking, "signature": signature, **_source(block)}
         case ToolUse(id=name, name=tool, input=given, malformed=malformed):
             broken = {} if malformed is None else {"malformed": malformed}
             return {"type": "tool_use", "id": name, "name": tool, "input": dict(given), **broken}
-        case ToolResult(tool_use_id=name, content=content, is_error=is_error):
+        case ToolResult(tool_use_id=name, is_error=is_error):
+            content = _result_out(block)
             return {"type": "tool_result", "tool_use_id": name, "content": content, "is_error": is_error}
+        case Image(media_type=media_type, data=data):
+            return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
         case _:
             assert_never(block)
+
+
+def _source(block: Thinking) -> dict[str, str]:
+    return {"source": block.source} if block.source else {}
+
+
+def _result_out(result: ToolResult) -> str | list[dict[str, Any]]:
+    """The text alone, or a list of it and the pictures behind it."""
+    if not result.images:
+        return result.content
+    return [_block_out(Text(text=result.content)), *map(_block_out, result.images)]
 
 
 def _block_in(block: dict[str, Any]) -> Block:
@@ -237,9 +252,9 @@ def _block_in(block: dict[str, Any]) -> Block:
         case "text":
             return Text(text=_text(block, "text"))
         case "thinking":
-            return Thinking(thinking=_text(block, "thinking"), signature=_text(block, "signature"))
+            return _thinking_in(block, "thinking")
         case "redacted_thinking":
-            return Thinking(thinking=_text(block, "data"), signature=_text(block, "signature"), redacted=True)
+            return _thinking_in(block, "data", redacted=True)
         case "tool_use":
             return ToolUse(
                 id=_text(block, "id"),
@@ -248,13 +263,32 @@ def _block_in(block: dict[str, Any]) -> Block:
                 malformed=block.get("malformed"),
             )
         case "tool_result":
-            return ToolResult(
-                tool_use_id=_text(block, "tool_use_id"),
-                content=_text(block, "content"),
-                is_error=block["is_error"],
-            )
+            return _result_in(block)
+        case "image":
+            return _image_in(block)
         case other:
             raise ValueError(other)
+
+
+def _thinking_in(block: dict[str, Any], key: str, *, redacted: bool = False) -> Thinking:
+    source = _text(block, "source") if "source" in block else ""
+    signature = _text(block, "signature")
+    return Thinking(thinking=_text(block, key), signature=signature, redacted=redacted, source=source)
+
+
+def _result_in(block: dict[str, Any]) -> ToolResult:
+    whole = ToolResult(tool_use_id=_text(block, "tool_use_id"), content="", is_error=block["is_error"])
+    if isinstance(block["content"], str):
+        return replace(whole, content=block["content"])
+    text, *images = block["content"]
+    return replace(whole, content=_text(text, "text"), images=tuple(map(_image_in, images)))
+
+
+def _image_in(block: dict[str, Any]) -> Image:
+    source = _object(block, "source")
+    if (block["type"], source["type"]) != ("image", "base64"):
+        raise ValueError(block["type"])
+    return Image(media_type=_text(source, "media_type"), data=_text(source, "data"))
 
 
 def _prefix_out(prefix: Prefix) -> dict[str, Any]:

@@ -28,6 +28,7 @@ COMMANDS = {
     "forget": "memdir.cli.files:forget",
     "learn": "memdir.cli.learn:learn",
     "list": "memdir.cli.files:list_",
+    "models": "memdir.cli.models:models",
     "path": "memdir.cli.status:path",
     "recall": "memdir.cli.recall:recall",
     "remember": "memdir.cli.files:remember",
@@ -72,7 +73,11 @@ class _ReaderGone(Exception):
     help="Work as if started in this folder.",
 )
 @click.option("--layout", type=click.Choice(["memdir", "claude"]), help="Whose folder layout to use.")
-@click.option("--model", metavar="PROVIDER:NAME", help="The model that converses and extracts.")
+@click.option(
+    "--model",
+    metavar="PROVIDER:NAME",
+    help="The model that converses, and does the rest unless settings say otherwise.",
+)
 @click.option("--bare", is_flag=True, help="Leave memory off, unless MEMDIR_DISABLE=0 forces it on.")
 @click.pass_context
 def cli(

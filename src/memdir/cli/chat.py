@@ -10,16 +10,17 @@ import click
 from memdir import app
 from memdir.agent.events import Events
 from memdir.cli.lines import terminal_as_it_was
-from memdir.cli.opening import open_project
+from memdir.cli.opening import model_option, open_project
 from memdir.cli.output import talk
 from memdir.cli.terminal import Terminal
 from memdir.errors import ModelNotConfigured
+from memdir.model.jobs import Models
 from memdir.model.local import CURE
 
 
 @click.command(short_help="Talk with a model that remembers.")
 @click.argument("prompt", nargs=-1)
-@click.option("--model", metavar="PROVIDER:NAME", help="The model to talk with.")
+@model_option("converses, and does the rest unless settings say otherwise")
 @click.pass_obj
 def chat(opened: app.Opening, prompt: tuple[str, ...], model: str | None) -> int:
     """Talk with a model that remembers. PROMPT is the first thing you say.
@@ -28,7 +29,7 @@ def chat(opened: app.Opening, prompt: tuple[str, ...], model: str | None) -> int
     terminal, each line of standard input is a turn, and what needs your permission is not done.
     """
     project = open_project(opened, model=model)
-    if app.Models.of(project.settings).chat.is_local:
+    if Models.of(project.settings).chat.is_local:
         raise ModelNotConfigured("a conversation needs a language model, and none is configured", hint=CURE)
     with terminal_as_it_was():
         return anyio.run(_talk, project, " ".join(prompt))

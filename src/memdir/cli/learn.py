@@ -12,13 +12,12 @@ from typing import TypeAlias
 import click
 
 from memdir import app
-from memdir.cli.opening import memory_of, open_project
+from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import emit_json, error_as_json, fail, json_option, talk
 from memdir.errors import (
-    KeyMissing,
-    KeyRefused,
+    ContextTooLong,
     MemdirError,
-    ModelNotConfigured,
+    ModelError,
     ModelOverloaded,
     ModelUnreachable,
     NotFound,
@@ -29,8 +28,7 @@ from memdir.extract.foreign import Talk
 from memdir.extract.saved import Change, Saved
 from memdir.paths import canonical_root
 
-HOPELESS = (KeyMissing, KeyRefused, ModelNotConfigured, ModelOverloaded, ModelUnreachable)
-"""What would befall each file after this one as well."""
+BY_RULES = "`memdir learn --model local …` does it by rules"
 
 Advance: TypeAlias = Callable[[str], None]
 
@@ -43,9 +41,12 @@ Advance: TypeAlias = Callable[[str], None]
     type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
     help="Whose memory it goes to; otherwise the folder that each record names.",
 )
+@model_option("learns; `local` is the embedded default")
 @json_option
 @click.pass_obj
-def learn(opened: app.Opening, files: tuple[Path, ...], folder: Path | None, as_json: bool) -> int:
+def learn(
+    opened: app.Opening, files: tuple[Path, ...], folder: Path | None, model: str | None, as_json: bool
+) -> int:
     """Save what is worth keeping from transcripts: memdir's own and Claude Code's (.jsonl).
 
     FILES are transcripts, or folders of them. What was learned once is not learned again.
@@ -53,7 +54,7 @@ def learn(opened: app.Opening, files: tuple[Path, ...], folder: Path | None, as_
     transcripts = [found for file in files for found in (foreign.find(file) if file.is_dir() else [file])]
     if not transcripts:
         raise NotFound(f"there is no .jsonl file in {files[0]}", hint="name transcripts, or a folder of them")
-    run = _Run(opened=opened, folder=folder)
+    run = _Run(opened=opened, folder=folder, model=model)
     with _progress(len(transcripts), quiet=as_json) as advance:
         try:
             run.learn(transcripts, advance)
@@ -72,6 +73,7 @@ class _Run:
 
     opened: app.Opening
     folder: Path | None
+    model: str | None = None
     changes: dict[Path, Change] = field(default_factory=dict)
     failures: list[tuple[Path, MemdirError]] = field(default_factory=list)
     empty: list[tuple[Path, MemdirError]] = field(default_factory=list)
@@ -88,9 +90,11 @@ class _Run:
                 anyio.run(self._learn_file, file)
             except NotFound as error:
                 self.empty.append((file, error))
-            except HOPELESS as error:
+            except ModelError as error:
+                error.hint = f"{error.hint}; {BY_RULES}" if error.hint else BY_RULES
                 self.failures.append((file, error))
-                return
+                if _is_hopeless(error):
+                    return
             except MemdirError as error:
                 self.failures.append((file, error))
             except OSError as error:
@@ -103,7 +107,13 @@ class _Run:
             if part.skipped:
                 lines = "1 line" if part.skipped == 1 else f"{part.skipped} lines"
                 self.warnings[f"{lines} of {file.name} could not be made out"] = None
-            project = open_project(self.opened, folder=self.folder or _folder_of(part), quiet=True)
+            project = open_project(
+                self.opened,
+                folder=self.folder or _folder_of(part),
+                model=self.model,
+                job="extract",
+                quiet=True,
+            )
             memory = memory_of(project).directory
             async with app.running(project) as runtime:
                 saved = await runtime.learn(_for(project, part))
@@ -170,6 +180,13 @@ class _Run:
             told.add(str(error))
         if len(self.failures) > len(told):
             talk(f"(the same for {len(self.failures) - len(told)} more files)")
+
+
+def _is_hopeless(error: ModelError) -> bool:
+    """Whether each file after this one would meet the same: all but what is a matter of the one talk."""
+    if isinstance(error, ContextTooLong):
+        return False
+    return error.lasts or isinstance(error, ModelOverloaded | ModelUnreachable)
 
 
 def _for(project: app.Project, part: Talk) -> Talk:

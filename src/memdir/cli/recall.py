@@ -7,7 +7,7 @@ import inspect
 import click
 
 from memdir import app, errors
-from memdir.cli.opening import memory_of, open_project
+from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, error_as_json, fail, json_option, talk
 from memdir.errors import MemdirError
 from memdir.memory.manifest import harmless
@@ -18,13 +18,16 @@ from memdir.recall.select import Selection
 @click.command(short_help="Show which memories a prompt would get.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--explain", is_flag=True, help="Show what was considered, its score, and why it was left out.")
+@model_option("chooses; `local` is the embedded default")
 @json_option
 @click.pass_obj
-def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: bool) -> int:
+def recall(
+    opened: app.Opening, query: tuple[str, ...], explain: bool, model: str | None, as_json: bool
+) -> int:
     """Show which memories a prompt would get; mostly none."""
     import anyio
 
-    project = open_project(opened)
+    project = open_project(opened, model=model, job="recall")
     memory_of(project)
     prompt = " ".join(query)
 
@@ -34,6 +37,10 @@ def recall(opened: app.Opening, query: tuple[str, ...], explain: bool, as_json: 
 
     selection = anyio.run(choose)
     error = _failure(selection)
+    if (instead_of := selection.instead_of) is not None:
+        talk(f"warning: {instead_of}; words chose instead, as in a conversation")
+        if instead_of.hint:
+            talk(f"hint: {instead_of.hint}")
     if as_json:
         _print_json(selection, explain=explain, error=error)
     elif error is None:
@@ -64,7 +71,10 @@ def _print(selection: Selection, *, explain: bool) -> None:
 def _print_json(selection: Selection, *, explain: bool, error: MemdirError | None) -> None:
     considered = {"considered": [_as_json(one) for one in selection.verdicts]} if explain else {}
     failed = error_as_json(error) if error else None
-    emit_json(files=list(selection.files), how=selection.how, error=failed, **considered)
+    instead_of = error_as_json(selection.instead_of) if selection.instead_of else None
+    emit_json(
+        files=list(selection.files), how=selection.how, error=failed, instead_of=instead_of, **considered
+    )
 
 
 def _row(verdict: Verdict) -> tuple[str, ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from memdir import app
-from memdir.cli.opening import memory_of, open_project
+from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, talk
 from memdir.errors import UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
+from memdir.model import providers
+from memdir.model.jobs import Models
 
 
 @click.command(short_help="Print where the memory is.")
@@ -37,11 +41,12 @@ def path(opened: app.Opening, as_json: bool) -> None:
 
 
 @click.command(short_help="Say whether memory is on, and what needs care.")
+@model_option("would converse")
 @json_option
 @click.pass_obj
-def status(opened: app.Opening, as_json: bool) -> None:
-    """Say whether memory is on, where it is, how full it is, and what needs care."""
-    project = open_project(opened, quiet=True)
+def status(opened: app.Opening, model: str | None, as_json: bool) -> None:
+    """Say whether memory is on, where it is, how full it is, which models work on it, and what needs care."""
+    project = open_project(opened, model=model, quiet=True)
     facts = _facts(project)
     if as_json:
         emit_json(**facts)
@@ -53,19 +58,23 @@ def status(opened: app.Opening, as_json: bool) -> None:
 
 def _facts(project: app.Project) -> dict[str, Any]:
     places, settings = project.places, project.settings
-    chooser, wrong = _chooser(project)
+    names = Models.names(settings)
+    wrong = dict(_wrong(names.values()))
+    shown = {job: providers.shown(name) for job, name in names.items()}
     facts: dict[str, Any] = {
         "on": project.memory is not None,
         "reason": project.switch.reason if project.memory or not project.switch.on else "no safe place",
         "memory": str(places.memory) if places.memory else None,
         "source": places.memory_source,
         "layout": places.layout,
-        "model": settings.model,
-        "recallModel": chooser,
-        "extractModel": settings.extract.model or settings.model,
+        "model": shown["conversation"],
+        "recallModel": None if names["recall"] in wrong else shown["recall"],
+        "extractModel": shown["extraction"],
+        "dreamModel": shown["dream"],
         "extract": settings.features.extract,
         "recall": settings.features.recall,
-        "warnings": [*project.warnings, *wrong],
+        "dream": settings.features.dream,
+        "warnings": [*project.warnings, *wrong.values()],
         "problems": [],
     }
     if project.memory is None:
@@ -76,12 +85,15 @@ def _facts(project: app.Project) -> dict[str, Any]:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
 
 
-def _chooser(project: app.Project) -> tuple[str | None, list[str]]:
-    """The model that chooses memories, and what is wrong with the models that the settings name."""
-    try:
-        return app.Models.of(project.settings).recall.name, []
-    except UsageError as error:
-        return None, [f"{error}: {error.hint}"]
+def _wrong(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The models that can't be, and why."""
+    for name in names:
+        try:
+            spec = providers.parse(name)
+            if not spec.is_local:
+                providers.endpoint(spec, os.environ)
+        except UsageError as error:
+            yield name, f"{error}: {error.hint}"
 
 
 def _contents(memory: MemoryDir) -> dict[str, Any]:
@@ -116,4 +128,5 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("model", facts["model"]),
         ("recall", f"{switch('recall')}, by {facts['recallModel'] or 'no model that is known'}"),
         ("extraction", f"{switch('extract')}, by {facts['extractModel']}"),
+        ("dream", f"{switch('dream')}, by {facts['dreamModel']}"),
     ]

@@ -15,14 +15,14 @@ import anyio.to_thread
 import click
 
 from memdir import app
-from memdir.agent.events import EXTRACTED, FAILED, Event
+from memdir.agent.events import Event
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
 from memdir.cli.editor import edit_memory
 from memdir.cli.lines import Lines
+from memdir.cli.notices import Notice, notice_of
 from memdir.cli.output import columns, complain, talk, visible
 from memdir.errors import Aborted, MemdirError
-from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.memory import manifest
 from memdir.model.messages import ToolUse, Usage
@@ -44,12 +44,11 @@ class Terminal:
         self.lines = Lines()
         self.conversation: app.Conversation | None = None
         self.exit_code = 0
-        self._notices: list[str] = []
+        self._notices: list[Notice] = []
         self._allowed: set[str] = set()
         self._asked: set[str] = set()
         self._told: set[str] = set()
         self._in_line = False
-        self._unsaved = False
         self._waiting: anyio.CancelScope | None = None
 
     @property
@@ -73,24 +72,25 @@ class Terminal:
             line = await self._line()
 
     async def finish(self, runtime: app.Runtime) -> None:
-        """Wait for what is still being saved, and tell what was. Ctrl-C leaves it for another time."""
+        """Wait for what is still to be saved, and tell what was. Ctrl-C leaves it for another time."""
         if runtime.is_busy:
             talk("saving what is worth keeping …")
         finished = False
         with anyio.CancelScope() as self._waiting:
-            finished = await runtime.drain()
+            finished = await runtime.finish()
         self._waiting = None
         if not finished:
             await self._give_up_saving()
             talk("saving was broken off; nothing is half-written")
         self._tell_notices()
-        if self._agent.transcript and (self._unsaved or not finished):
+        extractor = self.conversation.extractor if self.conversation else None
+        if self._agent.transcript and extractor is not None and extractor.is_behind:
             talk(f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}` saves what is missing")
 
     async def _give_up_saving(self) -> None:
         extractor = self.conversation.extractor if self.conversation else None
         if extractor is not None:
-            await extractor.drain(0)
+            await extractor.give_up()
 
     def interrupt(self) -> None:
         """The person pressed Ctrl-C: break off the answer, the question at the prompt, or the saving."""
@@ -110,7 +110,7 @@ class Terminal:
         except MemdirError as error:
             self._end_line()
             complain(error)
-            self._notices = [notice for notice in self._notices if type(error).__name__ not in notice]
+            self._notices = [notice for notice in self._notices if notice.error != type(error).__name__]
             self.exit_code = 0 if self.lines.at_terminal else error.exit_code
         else:
             self._end_line()
@@ -197,17 +197,18 @@ class Terminal:
     def saved(self, saved: Saved) -> None:
         """Keep the notice for the next pause: nothing is printed into an answer (E8)."""
         if saved.notice:
-            self._notices.append(saved.notice)
-        self._notices += [f"not saved: {error}" for error in saved.refused]
+            self._notices.append(Notice(text=saved.notice))
+        self._notices += [Notice(text=f"not saved: {error}") for error in saved.refused]
 
     def on_event(self, event: Event) -> None:
-        """Keep what went wrong beside the conversation for the next pause."""
-        if event.name in (EXTRACTED, FAILED) and event.fields.get("where", EXTRACTION) == EXTRACTION:
-            self._unsaved = event.name == FAILED
-        told = f"({event.fields.get('where')} failed: {event.fields.get('error')}; the conversation goes on)"
-        if event.name == FAILED and told not in self._told:
-            self._told.add(told)
-            self._notices.append(told)
+        """Keep what happened beside the conversation for the next pause, if it is anything to the person."""
+        notice = notice_of(event)
+        if notice is None or notice.key in self._told:
+            return
+        if notice.key is not None:
+            self._told.add(notice.key)
+        self._notices = [other for other in self._notices if not notice.replaces(other)]
+        self._notices.append(notice)
 
     async def ask(self, question: Question) -> bool:
         """Let the person decide on a tool call."""
@@ -225,7 +226,7 @@ class Terminal:
 
     def _tell_notices(self) -> None:
         while self._notices:
-            talk(self._notices.pop(0))
+            talk(self._notices.pop(0).text)
 
     def _end_line(self) -> None:
         if self._in_line:

@@ -31,6 +31,9 @@ from memdir.model.messages import Block, Message, Origin, Text, ToolResult, Tool
 LONGEST_RESULT = 2_000
 """Characters kept of one tool result: it is context for the person's words, nothing more."""
 
+IMAGE = "[image]"
+"""Stands for a picture where there is text only."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
@@ -216,7 +219,7 @@ def _is_human(origin: object) -> bool:
 
 
 def _blocks(content: object) -> Iterator[Block]:
-    """The blocks we can show; images and unknown kinds are passed over, and so is the model's thinking."""
+    """The blocks we can show; pictures and unknown kinds are passed over, and so is the model's thinking."""
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     for block in content if isinstance(content, list) else ():
@@ -234,8 +237,12 @@ def _blocks(content: object) -> Iterator[Block]:
 
 def _result(content: object) -> str:
     parts: Iterable[object] = content if isinstance(content, list) else [content]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    texts = (_shown(part) if isinstance(part, dict) else part for part in parts)
     return "\n".join(text for text in texts if isinstance(text, str))[:LONGEST_RESULT]
+
+
+def _shown(part: Mapping[str, Any]) -> object:
+    return IMAGE if part.get("type") == "image" else part.get("text")
 
 
 # -- what the other program's agent wrote --------------------------------------------------------------------

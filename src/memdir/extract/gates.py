@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from memdir.errors import ModelError
 from memdir.model.messages import Message
 
 Reason = Literal[
@@ -31,7 +32,7 @@ class Situation:
     `turns` counts those since the last run, this one not included; `every` is how many it takes (E3).
     `trailing`: this is the run that follows one during which a turn ended (E5). `wrote_memory`,
     `has_words`: of what is new, whether the main agent wrote memory files in it (E4), and whether the
-    person said anything.
+    person said anything. `waiting`: a model failed at the run before, and its messages wait for the next one.
     """
 
     is_main: bool
@@ -44,13 +45,17 @@ class Situation:
     trailing: bool
     wrote_memory: bool
     has_words: bool
+    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Extract now. `turns` is the new count."""
+    """Extract now. `turns` is the new count; `only_waiting`: what waits since a failure, and then decide
+    anew about the rest.
+    """
 
     turns: int = 0
+    only_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +85,20 @@ def decide(now: Situation) -> Run | Skip:
     turns = now.turns if now.trailing else now.turns + 1
     if not now.trailing and turns < now.every:
         return Skip(reason="throttled", turns=turns)
+    if now.wrote_memory and now.waiting:  # what the agent wrote is of the turns since then
+        return Run(only_waiting=True)
     if now.wrote_memory:
         return Skip(reason="the agent wrote memory itself", turns=0, move_cursor=True)
     if not now.has_words:
         return Skip(reason="nothing new", turns=0, move_cursor=True)
     return Run()
+
+
+def rules_step_in(error: ModelError, *, waiting: bool) -> bool:
+    """Whether the rules do a run at once in which the model failed: if the error lasts, or if the messages
+    have been waiting for this run since the one before. Otherwise they wait for the next (E7).
+    """
+    return error.lasts or waiting
 
 
 def since(messages: Sequence[Message], cursor: str | None) -> tuple[Message, ...]:

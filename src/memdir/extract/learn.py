@@ -21,17 +21,20 @@ from memdir.agent.permissions import for_fork
 from memdir.agent.tools import TOOLS, ToolContext
 from memdir.extract import cursor, foreign, gates
 from memdir.extract.cursor import Cursor
-from memdir.extract.foreign import Talk
+from memdir.extract.foreign import IMAGE, Talk
 from memdir.extract.run import MAX_TURNS, day_of, extract
 from memdir.extract.saved import Saved
 from memdir.fs import digest
 from memdir.memory.store import MemoryDir
 from memdir.model import tokens
 from memdir.model.client import ModelClient
-from memdir.model.messages import Block, Message, Prefix, Text, ToolResult, ToolUse, assistant
+from memdir.model.messages import Block, Image, Message, Prefix, Request, Text, ToolResult, ToolUse, assistant
 
 SHARE = 0.4
-"""Of a model's window, how much one part of a talk may take; as much again is context before it."""
+"""Of what a window has left for a talk, how much one part may take; as much again is context before it."""
+
+LEAST_PART = 500
+"""Estimated tokens of a part at the least: a window that has no room for this is told by the model."""
 
 LONGEST_RESULT = 600
 """Characters of a tool result that a model is shown as context."""
@@ -62,9 +65,11 @@ async def learn(
     talk = replace(talk, messages=foreign.noting_writes(talk.messages, memory.directory))
     key = f"{talk.session_id}-{digest(talk.part.encode())[:8]}" if talk.part else talk.session_id
     agent = _parent(talk, memory=memory, model=model, now=now, events=events)
+    if not model.is_local:
+        await model.survey()  # how large its window is; some servers have to be asked
     saved = Saved()
     async with cursor.alone(cursors, key, wait=wait):
-        parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(model))
+        parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(agent))
         for done, part in enumerate(parts, start=1):
             if gates.has_words(part) and not memory_files_written(part):
                 before = talk.messages[: talk.messages.index(part[0])]
@@ -82,7 +87,7 @@ async def _learn_part(
     """
     if agent.model.is_local:
         return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
-    saved, limit, earlier = Saved(), _limit(agent.model), _plain(before)
+    saved, limit, earlier = Saved(), _limit(agent), _plain(before)
     for piece in _pieces(_shortened(_plain(part), limit), limit):
         if gates.has_words(piece):
             shown = [*piece, _ended(piece)]
@@ -172,6 +177,8 @@ def _words(block: Block) -> str:
             return f"[used {name}: {about[:200]}]"
         case ToolResult(content=content):
             return f"[a tool answered: {content[:LONGEST_RESULT]}]"
+        case Image():
+            return IMAGE
         case _:
             return ""
 
@@ -239,5 +246,10 @@ def _ended(part: Sequence[Message]) -> Message:
     return replace(assistant("(The conversation was left here.)"), at=part[-1].at if part else None)
 
 
-def _limit(model: ModelClient) -> int:
-    return int(model.window * SHARE)
+def _limit(agent: Agent) -> int:
+    """Estimated tokens of one part, and of the context before it: a share of what the window has left beside
+    the prompt, the tools and the answer."""
+    window = agent.model.window
+    prompt = tokens.estimate_request(Request(prefix=agent.prefix, messages=())) * agent.model.scale
+    spare = window - prompt - min(agent.prefix.max_tokens, window // 4)
+    return max(LEAST_PART, int(spare * SHARE / agent.model.scale))

@@ -15,7 +15,8 @@ _WRAPPER = re.compile(
     r"-hook)"
     r"(?=[\s/>])"
 )
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
+_PUT_IN = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]|\[Image #\d{1,4}\] ?")
+"""A note of the program's, and what stands for a pasted picture."""
 _SUMMARY = "This session is being continued from a previous conversation"
 
 
@@ -36,4 +37,4 @@ def own_words(text: str) -> str:
     if opening and opening[0].start() == 0 < begin:
         return ""
     end = text.find(">", max(closing.values())) + 1 if begin < len(text) else 0
-    return _INTERRUPTED.sub("", text[:begin] + (text[end:] if end else "")).strip()
+    return _PUT_IN.sub("", text[:begin] + (text[end:] if end else "")).strip()

@@ -6,7 +6,7 @@ embedded default it is done by rules. Whether to run, and what is new, is decide
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
@@ -34,13 +34,15 @@ async def extract(
     *,
     memory: MemoryDir,
     max_turns: int = MAX_TURNS,
+    on_unfinished: Callable[[Saved], None] = lambda _: None,
 ) -> Saved:
     """Save what the new messages hold. `messages` is the conversation up to their end, a final answer.
 
-    Using up the turns is a success.
+    Using up the turns is a success. `on_unfinished` hears what was written before the model failed, if
+    anything was: it stays, and the index is put right.
 
     Raises:
-        ModelError: the model could not answer. What was written by then stays.
+        ModelError: the model could not answer.
         OSError: the memory directory can't be read.
     """
     now = agent.context.now()
@@ -75,7 +77,14 @@ async def extract(
         label=LABEL,
         messages=messages,
     )
-    return Saved.of(ended.wrote, ended.deleted)
+    saved = Saved.of(ended.wrote, ended.deleted)
+    if ended.error is not None:
+        if saved.changes:
+            with suppress(OSError, MemdirError):  # the next start does it
+                await anyio.to_thread.run_sync(memory.mend)
+            on_unfinished(saved)
+        raise ended.error
+    return saved
 
 
 def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:

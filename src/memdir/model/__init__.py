@@ -1,11 +1,17 @@
 """Language models: what is said to them (`messages`), the one seam to them (`client`), and those there are.
 
-    messages   frozen values: blocks, messages, requests, replies
-    client     the protocol
-    choose     the `model` setting -> a client
-    local      the embedded default, which needs nothing
-    anthropic  Claude, over the official SDK      wire, failures: its JSON and its errors
-    tokens     estimates
+    messages    frozen values: blocks, messages, requests, replies
+    client      the protocol
+    local       the embedded default, which needs nothing
+    streaming   what all models over a network share: asking again, streams, counting
+    structured, ignored_tools, refusals, json_text   what servers leave undone, say, and what models write
+    anthropic   the Messages API                       client; wire and failures, its JSON and its errors
+    openai      Responses and Chat Completions         the same, and manners: what a server takes
+    jobs        which model does what
+    choose      the `model` setting -> a client        providers, keys: where it is, and with which key
+    known       windows and prices, before anybody is asked
+    reach       what else could be chosen from here
+    tokens      estimates, and how they learn
 
 Importing any of it loads no provider's library.
 """

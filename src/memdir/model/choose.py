@@ -1,40 +1,96 @@
 """The `model` setting -> a model client.
 
-A model is named `local`, or `provider:model`. Naming one costs nothing: libraries load and keys are looked
-at when it is first asked something.
+A model is named `local`, `provider:model`, or by an address (`providers.parse`). Naming one costs nothing: no
+library loads, no key is looked up and nothing is asked before the client is.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
-from memdir.errors import UsageError
-from memdir.model.anthropic import Anthropic
+from memdir.errors import KeyMissing
+from memdir.model import keys, providers
 from memdir.model.client import ModelClient
+from memdir.model.known import known
 from memdir.model.local import Local
+from memdir.model.providers import EXAMPLE, PROVIDERS, Endpoint, Spec
 
-PROVIDERS: Mapping[str, Callable[[str], ModelClient]] = {"anthropic": Anthropic}
-"""Provider name -> what makes a client of a model name."""
+if TYPE_CHECKING:
+    from memdir.model.openai.manners import Manners
+    from memdir.model.openai.said import Server
 
-EXAMPLE = "anthropic:claude-sonnet-5"
+__all__ = ["EXAMPLE", "NO_KEY", "PROVIDERS", "client"]
+
+NO_KEY = "no-key"
+"""What a server that needs no key gets as one: otherwise the SDKs would take one from the environment."""
 
 
-def client(spec: str) -> ModelClient:
-    """The client that `spec` names.
+def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> ModelClient:
+    """The client for the model that `spec` names.
 
     Raises:
-        UsageError: no such provider, or no model named; the hint lists what there is.
+        UsageError: it names none, or a variable that moves the provider names no address.
     """
-    provider, _, model = (part.strip() for part in spec.partition(":"))
-    if provider == Local.name and not model:
+    spec = providers.parse(spec) if isinstance(spec, str) else spec
+    if spec.is_local:
         return Local()
-    if provider not in PROVIDERS:
-        raise UsageError(f"unknown model {spec!r}", hint=_choices())
-    if not model:
-        raise UsageError(f"{spec!r} names a provider and no model", hint=_choices())
-    return PROVIDERS[provider](model)
+    place = providers.endpoint(spec, environment)
+    about = known(spec.provider.name, spec.model) if spec.provider else None
+    window = about.window if about else None
+    base_url = None if _is_the_sdks_own(spec, environment) else place.url
+    key = _credential(spec, place, environment)
+    if place.dialect == "messages":
+        from memdir.model.anthropic import Anthropic
+
+        return Anthropic(spec.model, base_url=base_url, key=key, name=spec.text, window=window)
+    from memdir.model.openai import OpenAI
+
+    return OpenAI(
+        spec.model,
+        dialect=place.dialect,
+        base_url=base_url,
+        key=key,
+        name=spec.text,
+        window=window,
+        manners=_manners(spec, place),
+    )
 
 
-def _choices() -> str:
-    names = ", ".join(["`local`", *(f"`{provider}:MODEL`" for provider in sorted(PROVIDERS))])
-    return f"there is {names}; for instance `{EXAMPLE}`"
+def _manners(spec: Spec, place: Endpoint) -> Manners | None:
+    """Those of the program that serves the model, where its name says so; None: the client finds out."""
+    if spec.provider is None or spec.provider.name == "openai":
+        return None
+    from memdir.model.openai import manners
+
+    return manners.of(place.url, spec.model, cast("Server", spec.provider.name))
+
+
+def _is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
+    """Whether the SDK finds the server, and what goes with it, by itself. A variable that is set to nothing
+    would lead it nowhere.
+    """
+    if spec.provider is None or spec.provider.name not in {"anthropic", "openai"}:
+        return False
+    said = environment.get(spec.provider.moved_by)
+    return said is None or said.strip() != ""
+
+
+def _credential(spec: Spec, place: Endpoint, environment: Mapping[str, str]) -> Callable[[], str | None]:
+    """What finds the key when the client opens; None: the SDK is to look for credentials of another kind."""
+
+    def look() -> str | None:
+        found = keys.find(spec, environment)
+        if found is not None:
+            return None if found.source == keys.BEARER else found.value
+        provider = spec.provider
+        if provider is not None and provider.name == "anthropic":
+            return None
+        if provider is None or provider.key is None or place.moved_by is not None:
+            return NO_KEY
+        raise KeyMissing(
+            f"{spec.text} needs a key, and {provider.key} is not set", hint=keys.cure(spec, environment)
+        )
+
+    return look

@@ -8,13 +8,15 @@ and this one says which step is missing.
 from __future__ import annotations
 
 from memdir.errors import ModelNotConfigured
-from memdir.model.client import OnText
+from memdir.model import tokens
+from memdir.model.client import Count, OnText, Survey
 from memdir.model.messages import Reply, Request
 
-CURE = (
+STEPS = (
     "name one with `--model anthropic:claude-sonnet-5`, or for good with the `model` setting, "
     "and put its key into the environment as ANTHROPIC_API_KEY"
 )
+CURE = f"{STEPS}; `memdir models` shows what else is within reach"
 
 
 class Local:
@@ -37,6 +39,16 @@ class Local:
             ModelNotConfigured: always; the hint says how to configure a model.
         """
         raise ModelNotConfigured("no language model is configured, and this needs one", hint=CURE)
+
+    scale = 1.0
+
+    async def count(self, request: Request) -> Count:
+        """The estimate."""
+        return Count(tokens=tokens.estimate_request(request), exact=False)
+
+    async def survey(self) -> Survey:
+        """It is always there."""
+        return Survey(reachable=True, models=(self.name,), window=self.window)
 
     async def aclose(self) -> None:
         """Nothing is open."""

@@ -30,11 +30,25 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinking:
-    """A model's reasoning; `signature` must travel back unchanged. `redacted`: `thinking` is opaque data."""
+    """A model's reasoning.
+
+    `source`: the client that it came from (`provider:model`). It goes back to that one only: another one
+    refuses it, or can't read it. `signature` is what must travel back unchanged, and a matter between that
+    client and its service. `redacted`: `thinking` is opaque data.
+    """
 
     thinking: str
     signature: str = ""
     redacted: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture. `media_type` such as `image/png`; `data` is its bytes in base64."""
+
+    media_type: str
+    data: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +63,15 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What came of a tool call, as the model sees it."""
+    """What came of a tool call, as the model sees it; `images` stand after the text."""
 
     tool_use_id: str
     content: str
     is_error: bool = False
+    images: tuple[Image, ...] = ()
 
 
-Block = Text | Thinking | ToolUse | ToolResult
+Block = Text | Thinking | ToolUse | ToolResult | Image
 
 
 def new_id() -> str:

@@ -1,15 +1,27 @@
 """Text -> about how many tokens it is, without a tokenizer and without a network.
 
 Latin text and code run at about four UTF-8 bytes a token, Chinese, Japanese and Korean at about one token a
-character. The estimate serves budgets and thresholds; what a call did cost stands in `Reply.usage`.
+character. The estimate serves budgets and thresholds; what a call did cost stands in `Reply.usage`, and from
+that `Calibration` learns by how much the estimate is off for one model.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
-from memdir.model.messages import Block, Message, Request, Text, Thinking, ToolResult, ToolSpec, ToolUse
+from memdir.model.messages import (
+    Block,
+    Image,
+    Message,
+    Request,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+)
 
 BYTES_PER_TOKEN = 4
 
@@ -19,6 +31,18 @@ _CJK = re.compile(
 )
 _FRAME = 4
 """What a role, a block type and their brackets take, a message."""
+
+IMAGE = 1500
+"""About what a picture takes: providers count its area, and shrink it above some such figure."""
+
+_FEWEST = 8
+"""Characters a token, more than which no natural text has on average, in any script."""
+
+_LEAST_JUDGED = 1000
+"""Tokens below which `least` says nothing: there the frame of a request counts for too much."""
+
+_LEARNED_FROM = 200
+"""Estimated tokens of the smallest request that says something about a model's tokenizer."""
 
 
 def estimate(text: str) -> int:
@@ -30,7 +54,7 @@ def estimate(text: str) -> int:
 
 def estimate_message(message: Message) -> int:
     """About how many tokens a message is, its frame included."""
-    return _FRAME + sum(estimate(_words(block)) for block in message.content)
+    return _FRAME + sum(estimate(_words(block)) + IMAGE * _images(block) for block in message.content)
 
 
 def estimate_request(request: Request) -> int:
@@ -38,6 +62,51 @@ def estimate_request(request: Request) -> int:
     prefix = sum(estimate(part) for part in request.prefix.system)
     tools = sum(estimate(_description(tool)) for tool in request.prefix.tools)
     return prefix + tools + sum(estimate_message(message) for message in request.messages)
+
+
+def least(request: Request) -> int:
+    """So many tokens a request has at the least, whatever the tokenizer; 0 for a small one.
+
+    Reasoning is left out, since services drop it as they like, and so are pictures.
+    """
+    texts = [
+        *request.prefix.system,
+        *(_description(tool) for tool in request.prefix.tools),
+        *(_words(block) for block in _blocks(request) if not isinstance(block, Thinking)),
+    ]
+    characters = sum(len(" ".join(text.split())) for text in texts)
+    found = characters // _FEWEST
+    return found if found >= _LEAST_JUDGED else 0
+
+
+class Calibration:
+    """How many tokens of one model an estimated one is, learned from usage as it comes back."""
+
+    def __init__(self) -> None:
+        self.scale = 1.0
+        self._knows = False
+
+    def of(self, estimated: int) -> int:
+        """The estimate, corrected."""
+        return round(estimated * self.scale)
+
+    def learn(self, *, estimated: int, counted: int) -> None:
+        """Take in what a request turned out to be. The newest counts as much as all before it: what a
+        conversation is made of (code, prose, a language) changes slowly."""
+        if estimated < _LEARNED_FROM or counted <= 0:
+            return
+        ratio = counted / estimated
+        self.scale = (self.scale + ratio) / 2 if self._knows else ratio
+        self._knows = True
+
+
+def _blocks(request: Request) -> Iterator[Block]:
+    for message in request.messages:
+        yield from message.content
+
+
+def _images(block: Block) -> int:
+    return len(block.images) if isinstance(block, ToolResult) else int(isinstance(block, Image))
 
 
 def _words(block: Block) -> str:
@@ -50,6 +119,8 @@ def _words(block: Block) -> str:
             return block.name + json.dumps(dict(block.input), ensure_ascii=False)
         case ToolResult():
             return block.content
+        case Image():
+            return ""
 
 
 def _description(tool: ToolSpec) -> str:

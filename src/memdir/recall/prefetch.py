@@ -21,8 +21,9 @@ from typing import Protocol
 from anyio import CancelScope, Event, move_on_after, to_thread
 from anyio.abc import TaskGroup
 
-from memdir.agent.events import FAILED, RECALLED, SKIPPED, Events
+from memdir.agent.events import FAILED, RECALLED, SKIPPED, Degradation, Events
 from memdir.agent.file_state import FileState
+from memdir.errors import ModelError
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message
 from memdir.recall.recent import recent_tools
@@ -31,9 +32,9 @@ from memdir.recall.shelf import Shelf
 from memdir.recall.surface import SESSION_BYTES, known_files, surface, surfaced_bytes
 
 GRACE = 1.0
-"""Seconds from the start of a turn in which the selector by words may finish: with a few hundred files it
-takes a twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one
-single answer would get no memories at all."""
+"""Seconds in which the selector by words may finish, from when it began: with a few hundred files it takes a
+twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one single
+answer would get no memories at all."""
 
 _log = logging.getLogger("memdir")
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
@@ -113,8 +114,20 @@ class Recalled:
     seconds: float
 
 
+@dataclass(kw_only=True, eq=False)
+class _Turn:
+    """The turn that is going on. `words_since`: when words began to choose; None as long as a model does."""
+
+    conversation: Conversation
+    began: float
+    words_since: float | None
+
+
 class Recall:
-    """Recall for one session: the hooks of its agent. `last` is what came of the last selection."""
+    """Recall for one session: the hooks of its agent. `last` is what came of the last selection.
+
+    Where the model fails, words choose for the same turn, and after an error that lasts for all others (R5).
+    """
 
     def __init__(
         self,
@@ -133,9 +146,10 @@ class Recall:
         self._now = now
         self._events = events
         self._on = on
+        self._degradation = Degradation("recall", events)
+        self._lost = False
         self._prefetch: Prefetch | None = None
-        self._conversation: Conversation | None = None
-        self._began = 0.0
+        self._turn: _Turn | None = None
         self.last: Recalled | None = None
 
     def warm(self) -> None:
@@ -152,7 +166,13 @@ class Recall:
 
     @property
     def _by_words(self) -> bool:
-        return self._model is None or self._model.is_local
+        return self._lost or self._model is None or self._model.is_local
+
+    def _words_step_in(self, turn: _Turn, model: ModelClient, error: ModelError) -> None:
+        """The model failed: words choose for this turn, and for those to come if the error lasts."""
+        self._lost = self._lost or error.lasts
+        turn.words_since = monotonic()
+        self._degradation.tell(model.name, error)
 
     async def on_turn_start(self, conversation: Conversation, message: Message) -> None:
         """Begin to choose for this message, if there is a reason to (R1, R2)."""
@@ -162,7 +182,9 @@ class Recall:
             self._events.emit(SKIPPED, job="recall", why=reason)
             return
         known = known_files(self._directory, conversation.files, messages)
-        tools = recent_tools(messages)
+        tools, began = recent_tools(messages), monotonic()
+        model = None if self._by_words else self._model
+        turn = _Turn(conversation=conversation, began=began, words_since=began if model is None else None)
 
         async def choose() -> Selection:
             return await select(
@@ -171,33 +193,34 @@ class Recall:
                 shelf=self._shelf,
                 known=known,
                 recent_tools=tools,
-                model=self._model,
+                model=model,
                 now=self._now(),
                 events=self._events,
+                on_failure=lambda error: self._words_step_in(turn, model, error) if model else None,
             )
 
-        self._conversation, self._began = conversation, monotonic()
+        self._turn = turn
         self._prefetch = Prefetch.start(self._tasks, choose)
 
     async def collect(self) -> list[Message]:
         """The memories that are ready to go into the conversation, as attachments; mostly none (R1)."""
-        if self._prefetch is None or self._conversation is None:
+        if self._prefetch is None or (turn := self._turn) is None:
             return []
-        left = self._began + GRACE - monotonic() if self._by_words else 0.0
+        left = turn.words_since + GRACE - monotonic() if turn.words_since is not None else 0.0
         if (selection := await self._prefetch.take(within=left)) is None:
             return []
         surfaced = surface(
             selection.files,
             directory=self._directory,
-            messages=self._conversation.messages,
-            files=self._conversation.files,
+            messages=turn.conversation.messages,
+            files=turn.conversation.files,
             now=self._now(),
         )
         self.last = Recalled(
             selection=selection,
             shown=surfaced.shown,
             dropped=surfaced.dropped,
-            seconds=monotonic() - self._began,
+            seconds=monotonic() - turn.began,
         )
         self._events.emit(
             RECALLED,
@@ -212,4 +235,4 @@ class Recall:
         """Cancel what this turn did not take (R1)."""
         if self._prefetch is not None:
             self._prefetch.cancel()
-        self._prefetch = self._conversation = None
+        self._prefetch = self._turn = None

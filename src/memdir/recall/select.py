@@ -1,7 +1,8 @@
 """A prompt and the headers of a directory -> the files that this turn should see, and why (R4, R5, R9).
 
-With a language model: one small side query over the manifest. Without one (or with the embedded default): the
-selector by words. Whatever goes wrong on the way: no memories, one event for the log, and the turn goes on.
+With a language model: one small side query over the manifest. Where it fails, and without one (or with the
+embedded default): the selector by words. Whatever else goes wrong on the way: no memories, one event for the
+log, and the turn goes on.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from anyio import to_thread
 
 from memdir import prompts
 from memdir.agent.events import FAILED, Events
-from memdir.errors import BadReply
+from memdir.errors import BadReply, ModelError
 from memdir.memory import manifest
 from memdir.memory.scan import Header, scan
 from memdir.model.client import ModelClient
@@ -46,13 +47,15 @@ LONGEST_QUERY = 20_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What a turn should see. `files`: best first, relative to the directory. `verdicts`: all that was
-    considered and what became of each (R10). `how`: who chose; `none`: nobody, or it failed (see `error`)."""
+    considered and what became of each (R10). `how`: who chose; `none`: nobody, or it failed (see `error`).
+    `instead_of`: what the model failed with, where words chose in its place."""
 
     files: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     usage: Usage = field(default_factory=Usage)
     how: Literal["model", "local", "none"] = "none"
     error: str | None = None
+    instead_of: ModelError | None = None
 
 
 async def select(
@@ -67,28 +70,43 @@ async def select(
     now: datetime,
     limit: int = 5,
     events: Events | None = None,
+    on_failure: Callable[[ModelError], None] = lambda _: None,
 ) -> Selection:
     """Choose at most `limit` memories for the prompt. Never raises for what files or a model do.
 
     `headers`: the candidates; without them the directory is scanned. `known`: files that this conversation
     has seen already; they are taken out first, so that the choice is among fresh ones (R4). `shelf`: what the
-    session has read of the directory before.
+    session has read of the directory before. `on_failure` hears what the model failed with, before words
+    choose in its place.
     """
+    failed: ModelError | None = None
     try:
-        if headers is None:
-            limited = MANIFEST if model is not None and not model.is_local else None
-            headers = await _beside(partial(scan, directory, limit=limited))
-        candidates = [header for header in headers if header.path not in known]
-        if not candidates:
-            return Selection()
         if model is not None and not model.is_local:
-            return await _by_model(model, query, candidates, recent_tools, limit)
+            offered = headers if headers is not None else await _scanned(directory, limit=MANIFEST)
+            try:
+                return await _by_model(model, query, _fresh(offered, known), recent_tools, limit)
+            except ModelError as error:
+                failed = error
+                on_failure(error)
+        headers = headers if headers is not None else await _scanned(directory, limit=None)
+        if not _fresh(headers, known):
+            return Selection()
         judged = partial(_judge, query, shelf or Shelf(directory), headers, now=now)
-        return await _beside(partial(judged, known=known, recent_tools=recent_tools, limit=limit))
+        chosen = await _beside(partial(judged, known=known, recent_tools=recent_tools, limit=limit))
+        return replace(chosen, instead_of=failed)
     except Exception as error:  # noqa: BLE001 - recall never breaks the person's turn (R5)
         if events is not None:
             events.emit(FAILED, where="recall", error=type(error).__name__)
         return Selection(error=type(error).__name__)
+
+
+async def _scanned(directory: Path, *, limit: int | None) -> Sequence[Header]:
+    return await _beside(partial(scan, directory, limit=limit))
+
+
+def _fresh(headers: Sequence[Header], known: Collection[str]) -> list[Header]:
+    """Those that this conversation has not seen (R4)."""
+    return [header for header in headers if header.path not in known]
 
 
 async def _beside(work: Callable[[], Result]) -> Result:
@@ -116,6 +134,13 @@ def _judge(
 async def _by_model(
     model: ModelClient, query: str, candidates: Sequence[Header], recent_tools: Collection[str], limit: int
 ) -> Selection:
+    """The selection by a model. Nobody is asked when there is nothing to choose from.
+
+    Raises:
+        ModelError: it could not answer, or its answer is of no use.
+    """
+    if not candidates:
+        return Selection()
     reply = await model.complete(question(query, candidates, recent_tools))
     named = answer(reply.text)
     offered = {header.path for header in candidates}
@@ -156,7 +181,7 @@ def answer(text: str) -> list[str]:
     """
     try:
         named = json.loads(text)["selected_memories"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise BadReply("the selecting model's answer is not the JSON that was asked for") from None
     if not isinstance(named, list):
         raise BadReply("the selecting model's answer holds no list of files")

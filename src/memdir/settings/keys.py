@@ -32,17 +32,42 @@ class Features(Struct, frozen=True, kw_only=True, rename="camel"):
 class RecallSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """How memories are chosen for a turn."""
 
-    model: Annotated[str | None, Meta(description="The model that chooses; null: a mid-size one.")] = None
+    model: Annotated[
+        str | None,
+        Meta(
+            description="The model that chooses, named as in `model`; null: a mid-size one of the "
+            "conversation's provider (Anthropic, OpenAI), or else the conversation's. "
+            "No address from a project."
+        ),
+    ] = None
 
 
 class ExtractSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """How memories are written after a turn."""
 
-    model: Annotated[str | None, Meta(description="The model that writes; null: the conversation's.")] = None
+    model: Annotated[
+        str | None,
+        Meta(
+            description="The model that writes, named as in `model`; null: the conversation's, whose cached "
+            "prompt only it can read. No address from a project."
+        ),
+    ] = None
     max_turns: Annotated[int, Meta(ge=1, description="Model turns of one extraction, at most.")] = 5
     drain_seconds: Annotated[
         float, Meta(ge=0, le=3600, description="Seconds that a running extraction gets to finish at the end.")
     ] = 60.0
+
+
+class DreamSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the memory directory is consolidated."""
+
+    model: Annotated[
+        str | None,
+        Meta(
+            description="The model that consolidates, named as in `model`; null: the conversation's. "
+            "No address from a project."
+        ),
+    ] = None
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -59,10 +84,18 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     auto_memory_directory: Annotated[
         str | None, Meta(description="The memory directory, a full path or ~/…. Not from a project.")
     ] = None
-    model: Annotated[str, Meta(description='"local", or provider:name, such as anthropic:NAME.')] = "local"
+    model: Annotated[
+        str,
+        Meta(
+            description='The model of the conversation: "local" (none), provider:NAME (the provider is '
+            "anthropic, openai, openrouter, ollama, lmstudio, vllm or llamacpp), or a server's address and a "
+            "name, such as http://127.0.0.1:8000/v1:NAME. No key, and no address from a project."
+        ),
+    ] = "local"
     features: Features = Features()
     recall: RecallSettings = RecallSettings()
     extract: ExtractSettings = ExtractSettings()
+    dream: DreamSettings = DreamSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,13 @@ from memdir.settings.keys import Leaf, Settings, allowed, leaves, sections, vari
 _MAX_FILE = 1024 * 1024  # bytes
 _DEEPEST = 16  # objects and lists in each other
 _TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
+_MODELS = ("model", "recall.model", "extract.model", "dream.model")
 _NEXT = "so the next source counts"
+_LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
+_WHERE_KEYS_BELONG = (
+    "not a setting: keys are never read from settings; put one into its provider's variable "
+    "(ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY) or the system keyring"
+)
 
 SourceName = Literal["managed", "cli", "env", "local", "project", "user"]
 
@@ -179,7 +186,8 @@ def _unreadable(path: Path, why: str) -> SettingsError:
 def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     """The layer without what its source has no right to say."""
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
-    if layer.name not in ("project", "local") or not moved:
+    sent = [key for key in _MODELS if _is_address(layer.values.get(key))]
+    if layer.name not in ("project", "local") or not (moved or sent):
         return layer
     why = ""
     if layer.name == "local" and layer.path:
@@ -189,8 +197,17 @@ def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
         why = f", and this file may have come with it ({reason})"
     cure = "put it into your own settings.json"
     warnings += [f"{layer.where(key)}: a project may not set this{why}; {cure}" for key in moved]
-    kept = {key: value for key, value in layer.values.items() if key not in moved}
+    warnings += [
+        f"{layer.where(key)}: a project may not name a server that your conversations go to{why}; {cure}"
+        for key in sent
+    ]
+    kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent)}
     return _Layer(name=layer.name, path=layer.path, values=kept)
+
+
+def _is_address(model: object) -> bool:
+    """Whether a model is named by an address, which could be anybody's, and not by its provider."""
+    return isinstance(model, str) and "://" in model
 
 
 # -- merging (S1) ---------------------------------------------------------------------------------------
@@ -202,9 +219,17 @@ def _unknown(layer: _Layer) -> Iterator[str]:
             yield f"{layer.where(key)}: allowed is an object, {{…}}; {_NEXT}"
         elif key not in leaves():
             name = f"environment: {key}" if layer.text else layer.where(key)
+            if _is_like_a_key(key):
+                yield f"{name}: {_WHERE_KEYS_BELONG}"
+                continue
             names = [variable(known) for known in leaves()] if layer.text else list(leaves())
             close = difflib.get_close_matches(key, names, n=1)
             yield f"{name}: not a setting" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _is_like_a_key(name: str) -> bool:
+    """Whether somebody means a key, or the like, by this name."""
+    return _LIKE_A_KEY.search(re.sub(r"[^a-z]", "", name.lower())) is not None
 
 
 def _merged(layers: Sequence[_Layer], warnings: list[str]) -> Settings:

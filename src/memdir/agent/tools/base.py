@@ -1,7 +1,8 @@
 """What a tool is, and what it is given; a model's input -> checked input, paths and files.
 
 A tool is a value: the words the model knows it by, whether it only reads, and a coroutine. It returns text
-for the model or raises `ToolError` with text for the model; nothing else is a tool's way to speak.
+for the model, maybe with pictures, or raises `ToolError` with text for the model; nothing else is a tool's
+way to speak.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memdir.agent.file_state import FileState
 from memdir.errors import Conflict, MemdirError, ToolError
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
-from memdir.model.messages import ToolSpec
+from memdir.model.messages import Image, ToolSpec
 
 Input = Mapping[str, Any]
 
@@ -53,22 +54,32 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a tool says to the model, and the pictures that it shows with it."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool: its words for the model, whether it changes nothing, and what it does."""
 
     spec: ToolSpec
     read_only: bool
-    run: Callable[[Input, ToolContext], Awaitable[str]]
+    run: Callable[[Input, ToolContext], Awaitable[str | Output]]
 
 
 class WroteButOver(ToolError):
     """The write stands, and the index is now over a limit (F7): the model is told to mend it at once."""
 
 
-def in_thread(work: Callable[[Input, ToolContext], str]) -> Callable[[Input, ToolContext], Awaitable[str]]:
+def in_thread(
+    work: Callable[[Input, ToolContext], str | Output],
+) -> Callable[[Input, ToolContext], Awaitable[str | Output]]:
     """A blocking tool as a coroutine. An abort waits for it: a half-done write is nobody's wish."""
 
-    async def run(given: Input, context: ToolContext) -> str:
+    async def run(given: Input, context: ToolContext) -> str | Output:
         return await anyio.to_thread.run_sync(partial(work, given, context))
 
     return run

@@ -1,14 +1,17 @@
-"""Read: a file -> its lines, numbered; and the table notes what was seen (A2)."""
+"""Read: a file -> its lines, numbered, or the picture in it; and the table notes what was seen (A2)."""
 
 from __future__ import annotations
 
+import base64
 import difflib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from memdir import fs
 from memdir.agent.tools.base import (
     Input,
+    Output,
     Tool,
     ToolContext,
     in_memory,
@@ -17,17 +20,22 @@ from memdir.agent.tools.base import (
     schema,
     told_to_the_model,
 )
+from memdir.agent.tools.picture import recognised
 from memdir.agent.tools.text import decode, lines_of
 from memdir.errors import ToolError
 from memdir.memory import entrypoint, manifest
 from memdir.memory.scan import moment
-from memdir.model.messages import ToolSpec
+from memdir.model.messages import Image, ToolSpec
 from memdir.prompts import render
 
 MAX_LINES = 2000
 MAX_LINE = 2000
 MAX_CHARACTERS = 100_000
 MAX_BYTES = 10 * 1024 * 1024
+MAX_PICTURE_BYTES = 5 * 1024 * 1024 * 3 // 4
+"""Of the file: what services take is 5 MiB of base64, which is a third longer."""
+MAX_SIDE = 8000
+"""Pixels of a picture's width or height."""
 
 SPEC = ToolSpec(
     name="Read",
@@ -41,13 +49,15 @@ SPEC = ToolSpec(
 )
 
 
-def read(given: Input, context: ToolContext) -> str:
-    """The numbered lines of a file."""
+def read(given: Input, context: ToolContext) -> str | Output:
+    """The numbered lines of a file, or the picture that it is."""
     path = place(given["file_path"], context.cwd)
     data, mtime_ns = load(path, context)
     decoded = decode(data)
     if decoded is None:
-        raise ToolError(f"{path} is a binary file ({len(data):,} bytes); Read shows text only")
+        output = _picture(path, data)
+        context.files.saw(path, data=data, mtime_ns=mtime_ns, partial=False, how="read")
+        return replace(output, text=output.text + _age(path, mtime_ns, context))
     lines = lines_of(decoded[0])
     first = max(1, given.get("offset", 1))
     if lines and first > len(lines):
@@ -55,6 +65,30 @@ def read(given: Input, context: ToolContext) -> str:
     shown, whole = _numbered(lines, first, given.get("limit", MAX_LINES))
     context.files.saw(path, data=data, mtime_ns=mtime_ns, partial=not whole, how="read")
     return shown + _note(path, lines, first, shown) + _age(path, mtime_ns, context)
+
+
+def _picture(path: Path, data: bytes) -> Output:
+    """The picture that the bytes are, with a line about it.
+
+    Raises:
+        ToolError: they are none, or one that no service would take.
+    """
+    picture = recognised(data)
+    if picture is None:
+        raise ToolError(
+            f"{path} is a binary file ({len(data):,} bytes); Read shows text, and PNG, JPEG, GIF and WebP"
+        )
+    about = f"{path} is a {picture.kind} picture, {len(data):,} bytes"
+    if picture.size is None:
+        raise ToolError(f"{about}, but broken or cut off. Make it again, or convert it with Bash")
+    about += ", {} x {} pixels".format(*picture.size)
+    if len(data) > MAX_PICTURE_BYTES or max(picture.size) > MAX_SIDE:
+        raise ToolError(
+            f"{about}: too big, the limits are {MAX_PICTURE_BYTES:,} bytes and {MAX_SIDE:,} pixels a side. "
+            "Make a smaller copy with Bash, and Read that"
+        )
+    image = Image(media_type=picture.media_type, data=base64.b64encode(data).decode("ascii"))
+    return Output(text=about, images=(image,))
 
 
 def load(path: Path, context: ToolContext) -> tuple[bytes, int]:
@@ -71,7 +105,10 @@ def load(path: Path, context: ToolContext) -> tuple[bytes, int]:
         if path.is_dir():
             raise ToolError(f"{path} is a folder; list it with Glob")
         if found.st_size > MAX_BYTES:
-            raise ToolError(f"{path} is too big to read ({found.st_size:,} bytes); search it with Grep")
+            raise ToolError(
+                f"{path} is too big to read ({found.st_size:,} bytes); search it with Grep, or if it is a "
+                "picture, make a smaller copy with Bash"
+            )
         if context.memory and path.suffix == ".md" and in_memory(path, context):
             stored = context.memory.read(Path(os.path.realpath(path)))
             return stored.data, stored.mtime_ns

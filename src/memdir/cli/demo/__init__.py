@@ -24,6 +24,7 @@ from memdir.cli.demo.recordings import NAMES, Recording, Turn, make_project, rec
 from memdir.extract.saved import Saved
 from memdir.memory import entrypoint, topic
 from memdir.model import tokens
+from memdir.model.jobs import Models
 from memdir.model.local import Local
 from memdir.model.messages import Usage
 from memdir.testing import ScriptedModel
@@ -78,7 +79,7 @@ class Story:
         self.number += 1
         self._heading(f"Conversation {self.number}: {played.title}")
         model = ScriptedModel([reply for turn in played.turns for reply in turn.replies], name="recorded")
-        models = app.Models(chat=model, recall=Local(), extract=Local())
+        models = Models(chat=model, recall=Local(), extract=Local())
         async with app.running(self.project, models=models, events=Events(self._event)) as runtime:
             conversation = await runtime.start(ask=_agree, on_saved=self._saved)
             if whole:

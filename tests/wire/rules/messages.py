@@ -1,28 +1,38 @@
-"""A request's JSON -> the objection that the real service would have to it, or None.
-
-Only what a client of ours could get wrong. The wording is ours, the verdicts are the documented ones.
-"""
+"""What the Messages API refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 Json = Mapping[str, Any]
 
 UNMARKABLE = {"thinking", "redacted_thinking"}
+PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+COUNTED = {
+    "cache_control", "messages", "model", "output_config", "speed", "system", "thinking", "tool_choice",
+    "tools", "user_profile_id", "workspace_id",
+}  # fmt: skip
+"""The fields of a count."""
+FIELDS = COUNTED | {
+    "container", "diagnostics", "inference_geo", "max_tokens", "metadata", "service_tier", "stop_sequences",
+    "stream",
+}  # fmt: skip
+"""The fields of a request."""
 
 
-def objection(body: Json) -> str | None:
+def objection(body: Json, *, counting: bool = False, takes: Collection[str] = ()) -> str | None:
     """The first thing wrong with a request, or None."""
-    return next(_objections(body), None)
+    return next(_objections(body, counting=counting, takes=takes), None)
 
 
-def _objections(body: Json) -> Iterator[str]:
-    for key in ("model", "max_tokens", "messages"):
+def _objections(body: Json, *, counting: bool, takes: Collection[str]) -> Iterator[str]:
+    for key in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
         if not body.get(key):
             yield f"{key}: field required"
+    for key in body.keys() - (COUNTED if counting else FIELDS) - set(takes):
+        yield f"{key}: extra inputs are not permitted"
     messages = body.get("messages") or [{"role": "user", "content": []}]
     if messages[0]["role"] != "user":
         yield "messages: the first message must use the user role"
@@ -31,7 +41,8 @@ def _objections(body: Json) -> Iterator[str]:
             yield f"messages.{number}: unexpected role"
         if not message["content"]:
             yield f"messages.{number}: all messages must have non-empty content"
-    blocks = [*body.get("tools", []), *body.get("system", []), *_content(messages)]
+    system = [{"content": body["system"]}] if body.get("system") else []
+    blocks = [*body.get("tools", []), *_content(system), *_content(messages)]
     yield from _block_objections(blocks)
     yield from _tool_objections(messages)
 
@@ -49,8 +60,19 @@ def _block_objections(blocks: Sequence[Json]) -> Iterator[str]:
             yield f"cache_control cannot be set for {kind} blocks"
         if kind == "tool_result" and block.get("is_error") and not block.get("content"):
             yield "tool_result: content cannot be empty if is_error is true"
+        if kind == "tool_result" and isinstance(block.get("content"), list):
+            yield from _block_objections(block["content"])
         if kind == "tool_use" and not isinstance(block["input"], dict):
             yield "tool_use.input: input should be a valid dictionary"
+        if kind == "image":
+            yield from _image_objections(block["source"])
+
+
+def _image_objections(source: Json) -> Iterator[str]:
+    if source.get("type") == "base64" and (
+        source.get("media_type") not in PICTURES or not source.get("data")
+    ):
+        yield "image.source: not a picture of a supported type"
 
 
 def _tool_objections(messages: Sequence[Json]) -> Iterator[str]:

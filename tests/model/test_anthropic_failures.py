@@ -12,7 +12,7 @@ import pytest
 from anthropic._error_classes import ERROR_CLASSES
 
 from memdir import errors
-from memdir.model.failures import explain
+from memdir.model.anthropic.failures import explain
 
 REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
 
@@ -74,6 +74,7 @@ def test_each_code_of_the_service_is_told_in_a_sentence(status: int, code: str |
         errors.ModelOverloaded,
         errors.ModelUnreachable,
         errors.ContextTooLong,
+        errors.NoSuchModel,
     }
     assert told.hint or "did not take the request" in str(told)
 

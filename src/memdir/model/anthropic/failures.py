@@ -18,7 +18,9 @@ from memdir.errors import (
     ModelError,
     ModelOverloaded,
     ModelUnreachable,
+    NoSuchModel,
 )
+from memdir.model import ignored_tools, refusals
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -38,9 +40,6 @@ _STATUS: Mapping[str | None, int] = {
     "overloaded_error": 529,
 }
 """The status of an error that came inside a stream, which had begun well, with 200."""
-
-_TOO_LONG = ("prompt is too long", "exceed context limit")
-"""The API gives no code for this one case, so the wording has to do; unknown wording is told as it is."""
 
 
 @contextmanager
@@ -96,7 +95,7 @@ def explain(error: Exception, *, model: str) -> ModelError:
 def _answered(error: APIStatusError, model: str) -> ModelError:
     """For an error that the service itself answered with."""
     status = error.status_code if error.status_code >= 400 else _STATUS.get(error.type, 500)
-    said = " ".join((error.api_message or "").split())[:200]
+    said = error.api_message or ""
     match status:
         case 401 | 403:
             return KeyRefused(
@@ -105,14 +104,16 @@ def _answered(error: APIStatusError, model: str) -> ModelError:
             )
         case 402:
             return KeyRefused(f"the account behind {KEY} can't pay for {model}", hint="see its billing page")
+        case 400 | 404 | 500 if refusals.is_about_tools(said):
+            return ignored_tools.refused(model)
         case 404:
-            return ModelError(
+            return NoSuchModel(
                 f"there is no model {model}, or {KEY} may not use it",
                 hint="check the name in `--model` or in the `model` setting",
             )
         case 413:
             return _too_long(model)
-        case 400 if any(wording in said for wording in _TOO_LONG):
+        case 400 | 500 if refusals.is_too_long(said):
             return _too_long(model)
         case 408 | 504:
             return ModelUnreachable(f"{model} did not answer in time ({status})", hint="try again later")
@@ -125,7 +126,7 @@ def _answered(error: APIStatusError, model: str) -> ModelError:
         case _ if status >= 500:
             return ModelOverloaded(f"{model} is overloaded or in trouble ({status})", hint="try again later")
         case _:
-            return ModelError(f"{model} did not take the request ({status}): {said or 'no reason given'}")
+            return ModelError(f"{model} did not take the request ({status}): {refusals.shown(said)}")
 
 
 def _too_long(model: str) -> ContextTooLong:

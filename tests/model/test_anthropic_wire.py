@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.model import wire
+from memdir.model.anthropic import wire
 from memdir.model.messages import (
     Block,
+    Image,
     Message,
     Prefix,
     Request,
@@ -52,11 +55,20 @@ def marks(request: Request) -> list[tuple[str, int]]:
 
 words = st.text(st.characters(codec="utf-8"), max_size=20)
 texts = words | st.sampled_from(["", " \n", "记住", "a file name that is no UTF-8: \udc80"])
+images = st.builds(Image, media_type=st.just("image/png"), data=words)
+sources = st.sampled_from(["", "anthropic:a", "openai:b"])
 blocks: st.SearchStrategy[Block] = st.one_of(
+    images,
     st.builds(Text, text=texts),
-    st.builds(Thinking, thinking=words, signature=words, redacted=st.booleans()),
+    st.builds(Thinking, thinking=words, signature=words, redacted=st.booleans(), source=sources),
     st.builds(ToolUse, id=words, name=words, input=st.dictionaries(st.sampled_from("abc"), st.integers())),
-    st.builds(ToolResult, tool_use_id=words, content=texts, is_error=st.booleans()),
+    st.builds(
+        ToolResult,
+        tool_use_id=words,
+        content=texts,
+        is_error=st.booleans(),
+        images=st.lists(images, max_size=2).map(tuple),
+    ),
 )
 messages: st.SearchStrategy[Message] = st.builds(
     Message,
@@ -116,6 +128,75 @@ def test_a_tool_result_without_output_says_so() -> None:
         "content": [{"type": "text", "text": "(no output)"}],
         "is_error": True,
     }
+
+
+PICTURE = Image(media_type="image/png", data="iVBORw0KGgo=")
+SENT = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def test_pictures_stand_where_they_are_and_behind_the_text_of_a_tool_result_A3() -> None:
+    result = ToolResult(tool_use_id="a", content="a.png", images=(PICTURE, PICTURE))
+    answered = Message(role="user", content=(result,), origin="tool")
+    shown = Message(role="user", content=(Text(text="This one:"), PICTURE), origin="person")
+    request = ask("go", calls("a"), answered, shown)
+    *_, first, last = body(replace(request, cache=False))["messages"]
+    assert first["content"] == [
+        {
+            "type": "tool_result",
+            "tool_use_id": "a",
+            "content": [{"type": "text", "text": "a.png"}, SENT, SENT],
+        }
+    ]
+    assert last["content"] == [{"type": "text", "text": "This one:"}, SENT]
+    assert body(request)["messages"][-1]["content"][-1] == {**SENT, "cache_control": {"type": "ephemeral"}}
+    assert objection(body(request)) is None
+
+
+def test_an_error_result_holds_nothing_but_text_A3() -> None:
+    result = ToolResult(tool_use_id="a", content="no", images=(PICTURE,), is_error=True)
+    request = ask("go", calls("a"), Message(role="user", content=(result,), origin="tool"), cache=False)
+    (block,) = body(request)["messages"][-1]["content"]
+    assert block["content"] == [{"type": "text", "text": "no"}]
+
+
+def test_reasoning_goes_back_to_the_client_it_came_from_and_to_no_other_A3() -> None:
+    said = [
+        Thinking(thinking=name, signature="s", source=source, redacted=redacted)
+        for name, source, redacted in (
+            ("old", "", False),
+            ("own", "anthropic:a", False),
+            ("own, hidden", "anthropic:a", True),
+            ("another's", "openai:b", False),
+            ("another's, hidden", "openai:b", True),
+        )
+    ]
+    request = ask("hello", assistant(*said, "Hello."), "and?", cache=False)
+
+    def sent_back(source: str) -> list[str]:
+        blocks = wire.body(request, model=MODEL, source=source)["messages"][1]["content"]
+        return [block.get("thinking") or block.get("data") or block["text"] for block in blocks]
+
+    assert sent_back("anthropic:a") == ["old", "own", "own, hidden", "Hello."]
+    assert sent_back("") == ["old", "Hello."]
+
+
+def test_reasoning_is_kept_with_the_client_it_came_from_A3() -> None:
+    answer = wire.Answer(source="anthropic:a")
+    started = {"type": "message_start", "message": {"model": MODEL, "usage": {}}}
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    hidden = {"type": "redacted_thinking", "data": "x"}
+    ended = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}
+    for event in (
+        started,
+        {"type": "content_block_start", "index": 0, "content_block": thought},
+        {"type": "content_block_start", "index": 1, "content_block": hidden},
+        ended,
+    ):
+        answer.take(json.loads(json.dumps(event), object_hook=lambda fields: SimpleNamespace(**fields)))
+    assert answer.reply().message.content == (
+        Thinking(thinking="hm", signature="s", source="anthropic:a"),
+        Thinking(thinking="x", redacted=True, source="anthropic:a"),
+    )
 
 
 def test_attachments_and_ids_never_reach_the_model() -> None:

@@ -11,16 +11,17 @@ Three laws hold here, and the prompt cache lives on them (A4):
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Never
+from typing import Any
 
-from memdir.errors import BadReply, ModelUnreachable
+from memdir.errors import ModelUnreachable
+from memdir.model.json_text import Json, sendable, tool_input
 from memdir.model.messages import (
     Block,
+    Image,
     Message,
     Reply,
     Request,
@@ -33,8 +34,6 @@ from memdir.model.messages import (
     Usage,
     assistant,
 )
-
-Json = dict[str, Any]
 
 MAX_MARKS = 4
 """So many cache marks (breakpoints) may a request have."""
@@ -54,12 +53,15 @@ _VERSION = re.compile(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)")
 # ── there ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def body(request: Request, *, model: str) -> Json:
-    """The request as the JSON object to post; `stream` is left to the caller."""
+def body(request: Request, *, model: str, source: str = "") -> Json:
+    """The request as the JSON object to post; `stream` is left to the caller.
+
+    `source` is the client's name: of reasoning, only what came from it or from nobody known is sent.
+    """
     prefix = request.prefix
     tools = [_tool(tool) for tool in prefix.tools]
     system = [_text(part) for part in prefix.system if part.strip()]
-    messages = [said for message in request.messages if (said := _message(message)) is not None]
+    messages = [said for message in request.messages if (said := _message(message, source)) is not None]
     if request.cache:
         _mark(system or tools, messages)
     sent: Json = {"model": model, "max_tokens": prefix.max_tokens}
@@ -81,30 +83,29 @@ def window(model: str) -> int:
 
 
 def _tool(tool: ToolSpec) -> Json:
-    return {"name": tool.name, "description": _clean(tool.description), "input_schema": dict(tool.schema)}
+    return {"name": tool.name, "description": sendable(tool.description), "input_schema": dict(tool.schema)}
 
 
 def _text(text: str) -> Json:
-    return {"type": "text", "text": _clean(text)}
+    return {"type": "text", "text": sendable(text)}
 
 
-def _clean(text: str) -> str:
-    """Without lone surrogates: a file name can hold them, UTF-8 can't."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _message(message: Message) -> Json | None:
+def _message(message: Message, source: str) -> Json | None:
     """One message, its tool results first as the API wants them; None if nothing of it may be sent."""
-    blocks = [sent for block in message.content if (sent := _block(block)) is not None]
+    blocks = [sent for block in message.content if (sent := _block(block, source)) is not None]
     blocks.sort(key=lambda block: block["type"] != "tool_result")
     return {"role": message.role, "content": blocks} if blocks else None
 
 
-def _block(block: Block) -> Json | None:
-    """One block; None for what the API refuses: blank text, and reasoning that nobody signed."""
+def _block(block: Block, source: str) -> Json | None:
+    """One block; None for what the API refuses: blank text, and reasoning that is unsigned or another's."""
     match block:
         case Text():
             return _text(block.text) if block.text.strip() else None
+        case Image():
+            return _image(block)
+        case Thinking(source=other) if other not in ("", source):
+            return None
         case Thinking(redacted=True):
             return {"type": "redacted_thinking", "data": block.thinking}
         case Thinking():
@@ -115,7 +116,14 @@ def _block(block: Block) -> Json | None:
         case ToolResult():
             result: Json = {"type": "tool_result", "tool_use_id": block.tool_use_id}
             result["content"] = [_text(block.content if block.content.strip() else _NOTHING)]
-            return {**result, "is_error": True} if block.is_error else result
+            if block.is_error:  # may hold nothing but text
+                return {**result, "is_error": True}
+            result["content"] += map(_image, block.images)
+            return result
+
+
+def _image(image: Image) -> Json:
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": image.data}}
 
 
 def _mark(head: list[Json], messages: list[Json]) -> None:
@@ -167,25 +175,26 @@ class _Partial:
     id: str = ""
     name: str = ""
 
-    def whole(self) -> Block | None:
+    def whole(self, source: str) -> Block | None:
         match self.kind:
             case "text":
                 return Text(text=self.text) if self.text else None
             case "thinking":
-                return Thinking(thinking=self.text, signature=self.signature)
+                return Thinking(thinking=self.text, signature=self.signature, source=source)
             case "redacted_thinking":
-                return Thinking(thinking=self.text, redacted=True)
+                return Thinking(thinking=self.text, redacted=True, source=source)
             case "tool_use":
-                given, malformed = _tool_input(self.text)
+                given, malformed = tool_input(self.text)
                 return ToolUse(id=self.id, name=self.name, input=given, malformed=malformed)
             case _:  # of a tool that the provider runs; none is ever asked for
                 return None
 
 
 class Answer:
-    """An answer that is coming in, event by event."""
+    """An answer that is coming in, event by event. `source`: the name of the client that it comes to."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, source: str = "") -> None:
+        self._source = source
         self._model = ""
         self._blocks: dict[int, _Partial] = {}
         self._stop: str | None = None
@@ -214,7 +223,11 @@ class Answer:
         """
         if self._stop is None:
             raise ModelUnreachable("the model's answer broke off", hint="ask again")
-        blocks = [whole for _, part in sorted(self._blocks.items()) if (whole := part.whole()) is not None]
+        blocks = [
+            whole
+            for _, part in sorted(self._blocks.items())
+            if (whole := part.whole(self._source)) is not None
+        ]
         return Reply(
             message=assistant(*blocks),
             stop=_STOPS.get(self._stop, "other"),
@@ -260,36 +273,3 @@ class Answer:
             count = getattr(usage, theirs, None)
             if count is not None:
                 self._usage[ours] = count
-
-
-def require_object(reply: Reply) -> None:
-    """Check that the answer to a request with a schema is one JSON object.
-
-    Raises:
-        BadReply: it isn't; the message says why (refused, cut off, or not JSON) and never what it was.
-    """
-    if reply.stop == "refusal":
-        raise BadReply(f"{reply.model} refused to answer")
-    if _tool_input(reply.text)[1] is not None or not reply.text:
-        cut = ", it was cut off at its token limit" if reply.stop == "max_tokens" else ""
-        raise BadReply(f"{reply.model} did not answer with a JSON object{cut}")
-
-
-def _tool_input(text: str) -> tuple[Json, str | None]:
-    """The JSON object in `text` and None, or an empty one and the text that is no such object.
-
-    No text is the empty object: that is how a call without arguments streams.
-    """
-    if not text:
-        return {}, None
-    try:
-        value = json.loads(text, parse_constant=_no_number)
-        json.dumps(value, ensure_ascii=False).encode()  # what can't be sent back is of no use
-    except (ValueError, RecursionError):
-        return {}, text
-    return (value, None) if isinstance(value, dict) else ({}, text)
-
-
-def _no_number(name: str) -> Never:
-    """`NaN` and the infinities: Python reads them, JSON has no such thing."""
-    raise ValueError(name)
