@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("memdir", deadline=None)  # a busy machine is no fault
+settings.load_profile("memdir")
 
 
 @pytest.fixture

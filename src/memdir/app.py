@@ -9,7 +9,7 @@ The only module that knows every room. Front ends call it and nothing below it d
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -66,6 +66,7 @@ class Project:
     """What is settled before a conversation starts. `memory` is None when it is off, or has no safe place.
 
     `warnings` are sentences for the person: settings that were passed over, directories that were refused.
+    `said_at` is where the settings that are set stand.
     """
 
     places: Places
@@ -73,6 +74,7 @@ class Project:
     switch: Switch
     warnings: tuple[str, ...]
     memory: MemoryDir | None
+    said_at: Mapping[str, str] = field(default_factory=dict)
     remote: bool = False
     now: Clock = local_time
 
@@ -151,9 +153,20 @@ def open_project(
         switch=switch,
         warnings=(*loaded.warnings, *(str(one) for one in places.refused), *places.warnings),
         memory=MemoryDir(places.memory, trash=places.trash) if on and places.memory else None,
+        said_at=loaded.said_at,
         remote=settings_files.is_remote(environment),
         now=now,
     )
+
+
+def prefix_of(project: Project, events: Events) -> Prefix:
+    """What each request of a conversation begins with: who the agent is, then how its memory works; the same
+    for a whole session (I6).
+    """
+    about = prompts.render("coding", cwd=str(project.places.cwd))
+    remembering = load_memory_prompt(project.memory, events=events)
+    system = (about, remembering) if remembering else (about,)
+    return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
 
 
 # -- conversations -------------------------------------------------------------------------------------------
@@ -197,7 +210,7 @@ class Runtime:
         memory, session = self.project.memory, new_id()
         await self._mend()
         files = FileState()
-        prefix = self._prefix()
+        prefix = prefix_of(self.project, self.events)
         first = context_message(
             memory,
             files=files,
@@ -228,7 +241,11 @@ class Runtime:
         return conversation
 
     async def learn(
-        self, talk: Talk, *, on_part: Callable[[int, int], None] = lambda _done, _of: None
+        self,
+        talk: Talk,
+        *,
+        on_part: Callable[[int, int], None] = lambda _done, _of: None,
+        on_saved: Callable[[Saved], None] = lambda _: None,
     ) -> Saved:
         """Save what a talk that has taken place holds; see `extract.learn`."""
         await self._mend()
@@ -241,6 +258,7 @@ class Runtime:
             max_turns=self.project.settings.extract.max_turns,
             events=self.events,
             on_part=on_part,
+            on_saved=on_saved,
         )
 
     async def recalled(self, query: str) -> Selection:
@@ -263,8 +281,8 @@ class Runtime:
         return await self._wait_for(Extractor.drain)
 
     async def finish(self) -> bool:
-        """As `drain`, at the end of the conversations: what a model failed to save is then saved by rules, in
-        the same time (E7). Whether all was finished.
+        """As `drain`, at the end of the conversations: what a model failed to save, or did not save in time,
+        is then saved by rules, in what is left of the time or a little more (E7). Whether all was finished.
         """
         return await self._wait_for(Extractor.finish)
 
@@ -282,13 +300,6 @@ class Runtime:
         return all(finished)
 
     # -- the parts of a conversation --
-
-    def _prefix(self) -> Prefix:
-        """Who the agent is, then how its memory works; the same for a whole session (I6)."""
-        about = prompts.render("coding", cwd=str(self.project.places.cwd))
-        remembering = load_memory_prompt(self.project.memory, events=self.events)
-        system = (about, remembering) if remembering else (about,)
-        return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
 
     def _transcript(self, session: str, prefix: Prefix, first: Message | None) -> Transcript | None:
         """The session's transcript. A folder that can't be written is told, and the session goes on."""
@@ -347,7 +358,8 @@ class Runtime:
         """An extraction sends the whole conversation: on another model nothing of it is in the cache (A4)."""
         model, host = self.models.extract, self.models.chat
         if model is not None and not model.is_local and model.name != host.name:
-            self.events.emit(NO_SHARED_CACHE, job=EXTRACTION, model=model.name, host=host.name)
+            free = self.models.free
+            self.events.emit(NO_SHARED_CACHE, job=EXTRACTION, model=model.name, host=host.name, free=free)
 
     async def _mend(self) -> None:
         """Put right what a killed process left behind, before anything builds on it."""
@@ -361,6 +373,13 @@ class Runtime:
             return
         if did:
             self.events.emit(MENDED, repairs=len(did))
+
+
+def _jobs(project: Project) -> list[str]:
+    """The jobs that a model does in a conversation."""
+    features, is_on = project.settings.features, project.memory is not None
+    beside = {"recall": is_on and features.recall, "extraction": is_on and features.extract}
+    return ["conversation", *(job for job, is_done in beside.items() if is_done)]
 
 
 def _hooks(recall: Recall | None, extractor: Extractor | None) -> Hooks:
@@ -380,15 +399,23 @@ def _hooks(recall: Recall | None, extractor: Extractor | None) -> Hooks:
 
 @asynccontextmanager
 async def running(
-    project: Project, *, models: Models | None = None, events: Events | None = None
+    project: Project,
+    *,
+    models: Models | None = None,
+    events: Events | None = None,
+    jobs: Collection[str] | None = None,
 ) -> AsyncIterator[Runtime]:
     """A runtime for the project. Leaving it finishes background work, ends what is left, and closes the
     models. If it is broken off, what is running may still finish, and nothing more is begun.
 
+    `jobs` are those that will be done ("recall", say); None: all that go with a conversation.
+
     Raises:
-        UsageError: a model that the settings name is unknown.
+        UsageError: a model that the settings name, and that is needed, is unknown.
     """
-    chosen, events = models or Models.of(project.settings), events or Events()
+    needed = _jobs(project) if jobs is None else jobs
+    chosen = models or Models.of(project.settings, jobs=needed, said_at=project.said_at)
+    events = events or Events()
     events.subscribe(log_to(project.places.state / "log" / "memdir.jsonl", now=project.now))
     failure: Exception | None = None
     try:

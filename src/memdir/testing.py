@@ -298,6 +298,9 @@ class ScriptedModel:
     scale = 1.0
     """Its tokens are the estimated ones."""
 
+    calls_tools: bool | None = None
+    """Whether its service says that it calls tools. Set it for a model that hardly does."""
+
     async def count(self, request: Request) -> Count:
         """The estimate, which is exact here."""
         return Count(tokens=tokens.estimate_request(request), exact=True)

@@ -47,8 +47,8 @@ def test_that_a_job_goes_on_without_its_model_is_told_once_and_once_more_if_it_l
         KeyRefused("no", hint="look"),
         KeyRefused("no"),
     ):
-        degradation.tell("p:m", error)
-    degradation.tell("p:m", ModelOverloaded("busy"))
+        degradation.tell("p:m", error, lasts=error.lasts)
+    degradation.tell("p:m", ModelOverloaded("busy"), lasts=False)
     assert [event.fields["lasting"] for event in told] == [False, True]
     assert told[1].fields == {
         "job": "extract",

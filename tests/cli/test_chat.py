@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
+from memdir.model.extras import how_to_install
 from memdir.model.messages import ToolUse
 from memdir.testing import call, say
 from tests.cli.support import SECONDS, Desk, Typist, typist
-from tests.wire.answers import key_refused, overloaded
+from tests.wire.answers import Refused, key_refused, no_usage, overloaded, rate_limited, stopped
 from tests.wire.server import Answer, Seen, WireServer
 
 MODEL = ("--model", "anthropic:claude-sonnet-5", "chat")
@@ -236,6 +240,74 @@ def test_that_a_busy_model_will_be_asked_again_is_told_at_the_next_pause_E7(desk
     assert len(desk.files()) == 1
 
 
+def test_what_was_said_in_a_last_turn_that_failed_can_be_saved_later_E7(desk: Desk, line: Line) -> None:
+    line.answers(say("Yes."), key_refused())
+    ran = desk.process(*MODEL, said=f"hello\n{RULE}", **line.environment)
+    assert ran.code == 1
+    assert desk.files() == {}
+    _, command, _ = next(told for told in ran.err.splitlines() if "saves what is missing" in told).split("`")
+    assert desk.process(*shlex.split(command)[1:]).code == 0
+    assert len(desk.files()) == 1
+
+
+def test_a_saving_that_hangs_at_the_end_is_left_to_rules_E9(desk: Desk, line: Line) -> None:
+    go_on = threading.Event()
+
+    def never(_: Seen) -> Answer:
+        go_on.wait(SECONDS)
+        return say("too late")
+
+    line.answers(say("Yes."), forks=(never,))
+    ran = desk.process(*MODEL, RULE, MEMDIR_EXTRACT_DRAIN_SECONDS="2", **line.environment)
+    go_on.set()
+    assert "did not finish in time; memories are saved by rules meanwhile)" in ran.err
+    assert "Memory updated: " in ran.err
+    assert "broken off" not in ran.err
+    assert len(desk.files()) == 1
+
+
+def test_words_of_a_server_do_not_steer_the_terminal(desk: Desk, line: Line) -> None:
+    bad = Refused(kind="invalid", status=422, message="no \x1b[2J\x1b]0;gone\x07 \r\n> error: all gone\u202e")
+    line.server.when(is_fork, bad, bad)
+    line.server.when(is_recall, *[bad] * 3)
+    line.server.add(say("Yes."), bad)
+    ran = desk.process(*MODEL, said=f"{RULE}\nhello", **line.environment)
+    assert ran.code == 1
+    assert "error: anthropic:claude-sonnet-5 did not take the request (422)" in ran.err
+    chosen = desk.process("recall", "--model", "anthropic:claude-sonnet-5", "Fridays", **line.environment)
+    assert "words chose instead" in chosen.err
+    assert not set(ran.err + chosen.err) & set("\x1b\x07\r\u202e")
+
+
+def test_a_reader_who_has_gone_ends_a_conversation_quietly_H1(desk: Desk, line: Line) -> None:
+    gone = threading.Event()
+
+    def when_gone(_: Seen) -> Answer:
+        gone.wait(SECONDS)
+        return say("word " * 30_000)
+
+    line.answers(say("Yes."), when_gone)
+    with subprocess.Popen(
+        [sys.executable, "-m", "memdir", *MODEL],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=desk.folder,
+        env={**os.environ, **line.environment},
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(b"first\nsecond\n")
+        running.stdin.close()
+        assert running.stdout.readline() == b"Yes.\n"
+        running.stdout.close()
+        gone.set()
+        told = running.stderr.read().decode()
+        assert running.wait(SECONDS) == 0
+    assert "Traceback" not in told
+
+
 def test_an_extraction_on_another_model_is_told_to_share_no_cache_A4(desk: Desk, line: Line) -> None:
     line.answers(say("Yes."))
     ran = desk.process(*MODEL, "hello", MEMDIR_EXTRACT_MODEL="anthropic:claude-haiku-4-5", **line.environment)
@@ -271,11 +343,29 @@ def test_what_a_turn_failed_with_is_the_exit_code_where_nobody_looks_A3(desk: De
     assert "ANTHROPIC_API_KEY is not set" in without.err
 
 
+def test_who_waits_for_a_busy_model_is_told_how_long_A3(desk: Desk, line: Line) -> None:
+    line.answers(rate_limited(pause="1"), say("At last."))
+    ran = desk.process(*MODEL, "hi", **line.environment)
+    assert ran.code == 0
+    assert "is reached; trying again in 1 second, Ctrl-C breaks off)" in ran.err
+    assert "At last." in ran.out
+
+
+def test_an_answer_that_is_cut_off_and_a_bill_that_is_not_told_are_said_so_A3(desk: Desk, line: Line) -> None:
+    line.answers(stopped("max_tokens", say("One, ")), stopped("max_tokens", say("two, ")))
+    assert (
+        "ended at its length limit; ask the model to go on)"
+        in desk.process(*MODEL, "count", **line.environment).err
+    )
+    line.answers(no_usage(say("Hello.")))
+    assert "does not tell how many tokens it took" in desk.process(*MODEL, "hi", **line.environment).err
+
+
 def test_a_conversation_without_the_library_says_what_to_install_A3(desk: Desk, line: Line) -> None:
     (desk.home / "anthropic.py").write_text("raise ImportError('not here')\n", "utf-8")
     ran = desk.process(*MODEL, "hello", PYTHONPATH=str(desk.home), **line.environment)
     assert ran.code == 2
-    assert "hint: pip install 'memdir[anthropic]'" in ran.err
+    assert f"hint: {how_to_install('anthropic')}" in ran.err
 
 
 def test_a_conversation_needs_a_language_model_A3(desk: Desk) -> None:

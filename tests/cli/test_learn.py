@@ -10,8 +10,9 @@ import pytest
 
 from memdir.agent.transcript import Transcript
 from memdir.model.messages import Prefix, assistant, person
-from memdir.testing import say
+from memdir.testing import call, say
 from tests.cli.support import SECONDS, Desk, claude_line, typist
+from tests.wire.answers import key_refused
 from tests.wire.server import Answer, Seen, WireServer
 
 RULE = "From now on always run the linter before you commit, because CI is slow."
@@ -157,6 +158,39 @@ def test_a_model_that_fails_is_told_with_the_way_by_rules_A3(desk: Desk, tmp_pat
     assert (failure["kind"], desk.files()) == ("KeyMissing", {})
     assert failure["hint"].endswith("; `memdir learn --model local …` does it by rules")
     assert desk("learn", "--model", "local", str(talk)).out.startswith("created ")
+
+
+def test_what_was_saved_before_a_model_failed_is_told_and_the_rest_is_not_there_E8(
+    desk: Desk, tmp_path: Path
+) -> None:
+    lines = [
+        claude_line(
+            text, cwd=desk.folder, number=number, role=role, timestamp=f"2026-03-0{day}T09:00:00.000Z"
+        )
+        for number, (role, text, day) in enumerate(
+            [("user", RULE, 5), ("assistant", "Yes.", 5), ("user", RULE_ZH, 6), ("assistant", "好。", 6)]
+        )
+    ]
+    talk, folder = tmp_path / "talk.jsonl", desk.memory
+    talk.write_text("\n".join(lines) + "\n", "utf-8")
+    first, second = (
+        call("Write", file_path=f"{folder}/{name}.md", content=f"---\nname: {name}\n---\n\nLint.\n")
+        for name in ("first", "second")
+    )
+    index = call("Write", file_path=f"{folder}/MEMORY.md", content="- [first](first.md) — lint\n")
+    with WireServer([first, index], say("Saved."), second, key_refused()) as server:
+        ran = desk.process(
+            "learn",
+            "--model",
+            "anthropic:claude-sonnet-5",
+            str(talk),
+            ANTHROPIC_BASE_URL=server.url,
+            ANTHROPIC_API_KEY=server.key,
+        )
+    assert ran.code == 1
+    assert ran.out == f"created {folder / 'first.md'}\n"
+    assert "was refused" in ran.err
+    assert sorted(desk.files()) == ["first.md"]
 
 
 def test_the_progress_is_shown_at_a_terminal_and_nowhere_else_H1(desk: Desk, tmp_path: Path) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from memdir.agent.events import DEGRADED, EXTRACTED, FAILED, NO_SHARED_CACHE, Event
 from memdir.cli.notices import Notice, notice_of
+from memdir.cli.output import complain, fail, talk
+from memdir.cli.terminal import Terminal
+from memdir.errors import Conflict, KeyRefused, MemdirError, ModelOverloaded
+from memdir.model.messages import Usage
 
 REFUSED = {
     "model": "p:m",
@@ -15,7 +21,12 @@ REFUSED = {
     "why": "the key for p:m was refused (401)",
     "cure": "check KEY",
 }
-ALONE = "can't read this conversation's cache, and pays for the whole of it each time"
+ALONE = "can't read this conversation's cache, and"
+CONFLICT = {"error": "Conflict", "why": "another program is learning from this conversation right now"}
+ROOM = "`memdir status` says in which folder; see that it can be written, and has room"
+NOTED = "how far this conversation is saved can't be noted"
+LATER = "Nothing is lost, but a part may be looked at again later; see that the folder can be written"
+FULL = {"error": "OSError", "why": "No space left on device"}
 BUSY = {"model": "p:m", "error": "ModelOverloaded", "why": "no connection", "cure": "try again later"}
 
 
@@ -56,8 +67,33 @@ def told(name: str, **fields: Any) -> Notice:
         ),
         (
             NO_SHARED_CACHE,
-            {"job": "extract", "model": "p:m", "host": "q:n"},
-            f"(extraction runs on p:m, not on q:n: it {ALONE})",
+            {"job": "extract", "model": "p:m", "host": "q:n", "free": False},
+            f"(extraction runs on p:m, not on q:n: it {ALONE} pays for the whole of it each time)",
+        ),
+        (
+            NO_SHARED_CACHE,
+            {"job": "extract", "model": "p:m", "host": "q:n", "free": True},
+            f"(extraction runs on p:m, not on q:n: it {ALONE} reads the whole of it anew each time)",
+        ),
+        (
+            FAILED,
+            {"where": "extract", "again": True, "model": None, **CONFLICT},
+            f"(what was said is not saved yet: {CONFLICT['why']}; saving will be tried again)",
+        ),
+        (
+            FAILED,
+            {"where": "extract", "again": True, "model": None, **FULL},
+            f"(what was said is not saved yet: No space left on device; saving will be tried again. {ROOM})",
+        ),
+        (
+            FAILED,
+            {"where": "extract", "again": False, "model": None, "error": "ValueError", "why": None},
+            f"(what was said is not saved: ValueError. {ROOM})",
+        ),
+        (
+            FAILED,
+            {"where": "cursor", "path": "/x/cursors", **FULL},
+            f"({NOTED} in /x/cursors: No space left on device. {LATER}, and has room)",
         ),
     ],
 )
@@ -82,3 +118,97 @@ def test_that_rules_did_it_replaces_that_it_will_be_tried_again() -> None:
     assert not again.replaces(by_rules)
     assert not chosen.replaces(again)
     assert not by_rules.replaces(chosen)
+
+
+# -- what is still to be told --------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """A front end at which nothing was told yet. `turn` is what the next turn fails with."""
+
+    terminal: Terminal
+    capture: pytest.CaptureFixture[str]
+    turn: MemdirError | None = None
+
+    def hears(self, name: str, **fields: Any) -> None:
+        self.terminal.on_event(Event(name=name, fields=fields))
+
+    async def run(self, _words: str) -> None:
+        if self.turn is not None:
+            raise self.turn
+
+    def tells(self) -> list[str]:
+        self.capture.readouterr()
+        self.terminal._tell_notices()
+        return self.capture.readouterr().err.splitlines()
+
+
+@pytest.fixture
+def desk(capsys: pytest.CaptureFixture[str]) -> Desk:
+    made = Desk(terminal=Terminal(cast(Any, None)), capture=capsys)
+    agent = SimpleNamespace(
+        run=made.run, usage=Usage(), model=SimpleNamespace(name="p:m"), messages=[], transcript=None
+    )
+    made.terminal.conversation = cast(Any, SimpleNamespace(agent=agent, extractor=None))
+    return made
+
+
+AGAIN = {"where": "extract", "again": True, **BUSY}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "fields", "turn", "survives"),
+    [
+        (FAILED, AGAIN, ModelOverloaded("no connection"), False),
+        (FAILED, AGAIN, ModelOverloaded("the rate limit for p:m is reached"), True),
+        (FAILED, {**AGAIN, "model": "p:other"}, ModelOverloaded("no connection"), True),
+        (FAILED, {**AGAIN, "why": "x" * 300}, ModelOverloaded("x" * 400), False),
+        (DEGRADED, {"job": "extract", "lasting": True, **BUSY}, ModelOverloaded("no connection"), True),
+        (DEGRADED, {"job": "recall", "lasting": True, **REFUSED}, KeyRefused(REFUSED["why"]), True),
+        (FAILED, {"where": "mend", "error": "Conflict"}, Conflict("no connection"), True),
+    ],
+)
+async def test_a_notice_survives_the_error_of_a_turn_unless_it_says_the_same_H4(
+    desk: Desk, name: str, fields: dict[str, Any], turn: MemdirError, survives: bool
+) -> None:
+    desk.turn = turn
+    desk.hears(name, **fields)
+    await desk.terminal._turn("hello")
+    assert len(desk.tells()) == survives
+
+
+def test_no_again_where_it_has_been_made_up_for_and_again_if_it_comes_back_E7(desk: Desk) -> None:
+    for fields in (AGAIN, {"where": "extract", "again": True, "model": None, **FULL}):
+        desk.hears(FAILED, **fields)
+        desk.hears(EXTRACTED, files=1, refused=0)
+        assert desk.tells() == []
+        desk.hears(FAILED, **fields)
+        assert len(desk.tells()) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("finished", [True, False])
+async def test_no_again_at_the_end_E7(desk: Desk, finished: bool) -> None:
+    async def finish() -> bool:
+        return finished
+
+    desk.hears(FAILED, **AGAIN)
+    desk.hears(FAILED, where="mend", error="OSError")
+    desk.capture.readouterr()
+    await desk.terminal.finish(cast(Any, SimpleNamespace(is_busy=False, finish=finish)))
+    told = desk.capture.readouterr().err
+    assert "again" not in told
+    assert "(mend failed" in told
+
+
+def test_complain_is_visible_and_so_is_all_talk(capsys: pytest.CaptureFixture[str]) -> None:
+    complain(MemdirError("said \x1b[2J\r", hint="look \x1b]0;x\x07\u202e"))
+    complain("a \x9b1A")
+    talk("\n> ", end="")
+    fail(MemdirError("\x1b"), as_json=False)
+    told = capsys.readouterr().err
+    assert told == (
+        "error: said \\x1b[2J\\x0d\nhint: look \\x1b]0;x\\x07\\x202e\na \\x9b1A\n\n> error: \\x1b\n"
+    )

@@ -8,8 +8,19 @@ from typing import Any
 import pytest
 
 from memdir.errors import KeyRefused, ModelError, ModelOverloaded
-from memdir.extract.gates import Reason, Run, Situation, Skip, decide, has_words, rules_step_in, since
-from memdir.model.messages import Message, Text, ToolResult, assistant, person
+from memdir.extract.gates import (
+    Reason,
+    Run,
+    Situation,
+    Skip,
+    decide,
+    first_stretch,
+    has_words,
+    is_before,
+    rules_step_in,
+    since,
+)
+from memdir.model.messages import Message, Text, ToolResult, ToolUse, assistant, person
 
 READY = Situation(
     is_main=True,
@@ -96,11 +107,57 @@ def test_new_is_what_follows_the_cursor_E7() -> None:
     assert since(talk, None) == talk
     assert since(talk, second.id) == (third,)
     assert since(talk, third.id) == ()
+    assert since(talk, first.id, upto=second.id) == (second,)
+    assert since(talk, third.id, upto=second.id) == ()
 
 
 def test_a_cursor_that_compaction_removed_means_all_that_is_visible_E7() -> None:
     talk = (person("summary"), assistant("b"))
     assert since(talk, "gone") == talk
+    assert is_before(talk, "gone", talk[0].id)
+    assert not is_before(talk, talk[1].id, "gone")
+
+
+def own(text: str = "done") -> list[Message]:
+    """A turn in which the agent wrote memory."""
+    wrote = {"kind": "memory_write", "wrote": ["a.md"], "deleted": []}
+    result = ToolResult(tool_use_id="t", content="written")
+    return [
+        person("remember that"),
+        assistant(ToolUse(id="t", name="Write", input={})),
+        Message(role="user", content=(result,), origin="tool", attachment=wrote),
+        assistant(text),
+    ]
+
+
+def plain() -> list[Message]:
+    return [person("use tabs"), assistant("yes")]
+
+
+@pytest.mark.parametrize(
+    ("turns", "length"),
+    [
+        ([], 0),
+        ([plain(), plain()], 4),
+        ([plain(), plain(), own(), plain()], 4),
+        ([own(), own(), plain()], 8),
+        ([own()[1:], plain()], 3),
+        ([[person("a turn that failed")], own(), plain()], 5),
+        ([[person("a turn that failed")], plain(), own()], 3),
+        (
+            [
+                [person("go on"), assistant("So far"), Message(role="user", content=(), origin="system")],
+                own(),
+            ],
+            7,
+        ),
+    ],
+)
+def test_turns_in_which_the_agent_wrote_memory_are_apart_from_the_others_E4(
+    turns: list[list[Message]], length: int
+) -> None:
+    new = [message for turn in turns for message in turn]
+    assert list(first_stretch(new)) == new[:length]
 
 
 @pytest.mark.parametrize(
@@ -116,11 +173,6 @@ def test_a_cursor_that_compaction_removed_means_all_that_is_visible_E7() -> None
 )
 def test_only_the_persons_words_are_words_E11(message: Message, counts: bool) -> None:
     assert has_words([message]) is counts
-
-
-def test_what_waits_since_a_failure_comes_before_what_the_agent_dealt_with_itself_E4() -> None:
-    assert decide(replace(READY, wrote_memory=True, waiting=True)) == Run(only_waiting=True)
-    assert decide(replace(READY, waiting=True)) == Run()
 
 
 @pytest.mark.parametrize(

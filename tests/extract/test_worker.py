@@ -14,8 +14,8 @@ import pytest
 
 from memdir.agent.attachments import changed_files
 from memdir.agent.loop import Agent
-from memdir.errors import KeyRefused, ModelOverloaded
-from memdir.extract import cursor
+from memdir.errors import KeyRefused, ModelError, ModelOverloaded
+from memdir.extract import cursor, gates
 from memdir.extract.cursor import Cursor
 from memdir.extract.saved import Change, Saved
 from memdir.fs import digest
@@ -458,11 +458,11 @@ async def test_what_the_rules_change_is_no_news_for_a_conversation_that_knows_it
 
 async def test_an_error_that_may_pass_is_told_with_what_will_be_done_E7(stage: Scene) -> None:
     stage.model.when(is_fork, busy())
-    await say_all(stage, FACTS[0])
+    agent = await say_all(stage, FACTS[0])
     (failed,) = (event.fields for event in stage.events if event.name == "failed")
     assert (failed["where"], failed["error"], failed["again"]) == ("extract", "ModelOverloaded", True)
     assert (failed["model"], failed["why"]) == ("scripted:model", "scripted:model is overloaded")
-    assert stage.extractor.is_behind
+    assert stage.extractor.is_behind(agent.messages)
     assert tree(stage.memory.directory) == {}
 
 
@@ -471,7 +471,7 @@ async def test_if_the_second_try_fails_too_the_rules_do_both_turns_E7(stage: Sce
     agent = await say_all(stage, *FACTS[:3])
     assert [count_of(fork) for fork in stage.forks] == [2, 4, 2]
     assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[:4:2])
-    assert not stage.extractor.is_behind
+    assert not stage.extractor.is_behind(agent.messages)
     assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False]
     assert [event.fields["error"] for event in stage.events if event.name == "failed"] == ["ModelOverloaded"]
 
@@ -501,6 +501,15 @@ async def test_that_what_might_pass_turned_out_to_last_is_told_as_well_E7(stage:
     assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False, True]
 
 
+async def test_words_of_a_model_that_calls_no_tools_save_nothing_and_rules_do_it_E7(stage: Scene) -> None:
+    """It says that it has saved: without a call that can't be, and its server has said that it calls none."""
+    stage.model.calls_tools = False
+    stage.model.when(is_fork, say("I have saved it."))
+    agent = await say_all(stage, FACTS[0])
+    assert list(learned_from(stage.memory)) == [agent.messages[0].id]
+    assert [event.fields["error"] for event in stage.events if event.name == "degraded"] == ["ToolsIgnored"]
+
+
 async def test_another_model_that_fails_is_named_E7(stage: Scene) -> None:
     other = ScriptedModel([refused()], name="scripted:other")
     agent = await say_all(stage, FACTS[0], model=other)
@@ -508,38 +517,17 @@ async def test_another_model_that_fails_is_named_E7(stage: Scene) -> None:
     assert list(learned_from(stage.memory)) == [agent.messages[0].id]
 
 
-async def test_what_a_failed_run_has_written_the_rules_do_not_write_again_E7(stage: Scene) -> None:
+@pytest.mark.parametrize("failure", [busy(), refused()], ids=["busy", "refused"])
+async def test_what_a_failed_run_has_written_is_gone_and_the_rules_begin_anew_E7(
+    stage: Scene, failure: ModelError
+) -> None:
     topic, *_ = saves(stage)[0]  # type: ignore[misc]
-    stage.model.when(is_fork, topic, refused())
-    agent = await say_all(stage, "never merge on Fridays, nobody is there on Saturday", FACTS[1])
-    files = tree(stage.memory.directory)
-    assert files["no_fridays.md"].endswith("Nothing is merged on Fridays.\n")
-    assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[::2])
-
-
-async def test_what_a_failed_run_has_written_is_told_and_has_its_line_in_the_index_E8(stage: Scene) -> None:
-    topic, *_ = saves(stage)[0]  # type: ignore[misc]
-    stage.model.when(is_fork, topic, busy())
-    await say_all(stage, "never merge on Fridays, nobody is there on Saturday")
-    assert [change.file for saved in stage.saved for change in saved.changes] == ["no_fridays.md"]
-    assert "(no_fridays.md)" in tree(stage.memory.directory)["MEMORY.md"]
-
-
-async def test_what_was_said_after_a_failed_run_changes_what_it_has_written_E7(stage: Scene) -> None:
-    about = "name: Deployments\ndescription: Deployments are on Tuesdays\ntype: project"
-    write = call(
-        "Write",
-        file_path=f"{stage.memory.directory}/deployments.md",
-        content=f"---\n{about}\n---\n\nThe shop is deployed on Tuesdays.\n",
-    )
-    stage.model.when(is_fork, write, busy(), busy())
-    await say_all(
-        stage,
-        "we deploy the shop on Tuesdays",
-        "We changed our mind: the shop is deployed on Wednesdays now.",
-    )
-    files = tree(stage.memory.directory)
-    assert any("Wednesdays" in files[file] for file in files.keys() - {"MEMORY.md"})
+    stage.model.when(is_fork, topic, failure)
+    agent = await say_all(stage, FACTS[0])
+    assert await stage.extractor.finish(5)
+    assert list(learned_from(stage.memory)) == [agent.messages[0].id]
+    assert "no_fridays.md" not in tree(stage.memory.directory)
+    assert len(stage.saved) == 1
 
 
 async def test_at_the_end_the_rules_do_what_the_model_failed_to_do_E7(stage: Scene) -> None:
@@ -550,7 +538,7 @@ async def test_at_the_end_the_rules_do_what_the_model_failed_to_do_E7(stage: Sce
         assert await stage.extractor.finish(5)
     assert list(learned_from(stage.memory)) == [agent.messages[0].id]
     assert len(stage.saved) == 1
-    assert not stage.extractor.is_behind
+    assert not stage.extractor.is_behind(agent.messages)
     assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
     assert [event.fields["lasting"] for event in stage.events if event.name == "degraded"] == [False]
 
@@ -577,7 +565,7 @@ async def test_who_gives_up_saving_does_not_wait_for_rules_E9(stage: Scene) -> N
         await begun.wait()
         await stage.extractor.give_up()
         assert await stage.extractor.finish(5)
-    assert stage.extractor.is_behind
+    assert stage.extractor.is_behind(agent.messages)
     assert tree(stage.memory.directory) == {}
 
 
@@ -587,7 +575,7 @@ async def test_the_rules_at_the_end_are_bounded_too_E9(stage: Scene) -> None:
     slow.may_go_on.set()
     stage.memory = slow
     stage.model.when(is_fork, busy())
-    await say_all(stage, FACTS[0])
+    agent = await say_all(stage, FACTS[0])
     slow.may_go_on.clear()
     with anyio.fail_after(5):
         try:
@@ -596,7 +584,7 @@ async def test_the_rules_at_the_end_are_bounded_too_E9(stage: Scene) -> None:
             slow.may_go_on.set()
         while anyio.to_thread.current_default_thread_limiter().borrowed_tokens:
             await anyio.lowlevel.checkpoint()
-    assert stage.extractor.is_behind
+    assert stage.extractor.is_behind(agent.messages)
     assert tree(stage.memory.directory) == {}
 
 
@@ -604,11 +592,15 @@ async def test_a_full_disk_is_no_fault_of_the_model_E7(stage: Scene) -> None:
     full = Full(stage.memory.directory, trash=stage.memory.directory.parent / "trash")
     stage.memory = full
     stage.model.when(is_fork, refused())
-    await say_all(stage, FACTS[0])
-    assert [event.fields["error"] for event in stage.events if event.name == "failed"] == ["OSError"]
-    assert not [event for event in stage.events if event.name == "degraded"]
+    agent = await say_all(stage, FACTS[0])
     assert await stage.extractor.finish(5)
-    assert stage.extractor.is_behind
+    assert [
+        tuple(event.fields[key] for key in ("error", "why", "again", "model"))
+        for event in stage.events
+        if event.name == "failed"
+    ] == [("OSError", "No space left on device", again, None) for again in (True, False)]
+    assert not [event for event in stage.events if event.name == "degraded"]
+    assert stage.extractor.is_behind(agent.messages)
     assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
 
 
@@ -649,6 +641,12 @@ async def test_nor_when_it_writes_during_the_run_that_fails_E5(
     may_fail.set()
     await stage.settle()
     assert [count_of(fork) for fork in stage.forks] == [2, 2]
+    if isinstance(second, OSError):
+        assert stage.extractor.is_behind(agent.messages)
+        assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+        assert await stage.extractor.finish(5)
+    assert list(learned_from(stage.memory)).count(agent.messages[0].id) == isinstance(second, Exception)
+    assert not stage.extractor.is_behind(agent.messages)
     assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
     assert stage.skipped == ["one is running", "the agent wrote memory itself"]
 
@@ -660,28 +658,180 @@ class Full(MemoryDir):
         raise OSError(28, "No space left on device")
 
 
-OUTCOMES = ("works", "fails", "is gone")
+OWN = "---\nname: Harbour {at}\ndescription: Logs go to harbour {at}\ntype: reference\n---\n\nHarbour {at}.\n"
+LOTS = ("works", "fails", "is gone", "full", "hangs", "own", "learned", "resumed")
+"""What becomes of a turn: how the run of the model after it ends; or the agent writes memory itself, or
+another program learns from the session meanwhile, or the session is taken up again before it. In these a run
+that is due fails.
+"""
 
 
-@pytest.mark.parametrize("outcomes", [row for n in (1, 2, 3, 4) for row in product(OUTCOMES, repeat=n)])
-async def test_whatever_the_model_does_each_message_is_learned_from_once_E7(
-    stage: Scene, outcomes: tuple[str, ...]
+@pytest.mark.parametrize(
+    "lots",
+    [
+        *(row for n in (1, 2) for row in product(LOTS, repeat=n)),
+        *product(("fails", "hangs", "own", "learned", "resumed"), repeat=3),
+    ],
+    ids="-".join,
+)
+async def test_whatever_happens_each_message_is_learned_from_once_E7(
+    stage: Scene, lots: tuple[str, ...]
 ) -> None:
-    """By one run of the model that succeeded, or by rules."""
+    """By the agent itself, by one run of the model that succeeded, by another program, or by rules."""
     seen: list[str] = []
+    cursors: list[int] = []
+    by_itself = [fact for lot, fact in zip(lots, FACTS, strict=False) if lot == "own"]
+    hanging = anyio.Event()
 
-    def works(request: Request) -> Line:
-        new = request.messages[-1 - count_of(request) : -1]
-        seen.extend(message.id for message in new if message.origin == "person")
-        return finds_nothing()
+    async def answers(request: Request) -> Line | BaseException:
+        if lot == "works":
+            new = request.messages[-1 - count_of(request) : -1]
+            seen.extend(message.id for message in new if message.origin == "person")
+            return finds_nothing()
+        if lot == "hangs":
+            hanging.set()
+            await anyio.sleep_forever()
+        return {"full": OSError(28, "full"), "is gone": refused()}.get(lot, busy())
 
-    lines: dict[str, Line] = {"works": works, "fails": busy(), "is gone": refused()}
-    stage.model.when(is_fork, *(lines[outcome] for outcome in outcomes))
-    agent = await say_all(stage, *FACTS[: len(outcomes)])
+    def learned(_: Request) -> Line:
+        new = gates.since(agent.messages, getattr(cursor.load(stage.cursors, stage.session), "message", None))
+        seen.extend(m.id for m in new if m.origin == "person" and m.text not in by_itself)
+        cursor.save(stage.cursors, stage.session, Cursor.behind(agent.messages[-1]))
+        return say("Understood.")
+
+    stage.model.when(is_fork, *[answers] * 9)
+    agent = stage.begin()
+    for at, (lot, fact) in enumerate(zip(lots, FACTS, strict=False)):
+        if lot == "own":
+            path = f"{stage.memory.directory}/own{at}.md"
+            stage.model.add(call("Write", file_path=path, content=OWN.format(at=at)))
+        if lot == "resumed":
+            agent = stage.begin(messages=agent.messages)
+        stage.model.add(learned if lot == "learned" else say("Understood."))
+        with anyio.fail_after(5):
+            await agent.run(fact)
+            while lot == "hangs" and stage.extractor.is_running and not hanging.is_set():
+                await anyio.sleep(0)
+            assert await stage.extractor.drain(0 if hanging.is_set() else 5) != hanging.is_set()
+        hanging = anyio.Event()
+        kept = cursor.load(stage.cursors, stage.session)
+        cursors.append(gates.place(agent.messages, kept.message if kept else None))
     with anyio.fail_after(5):
         assert await stage.extractor.finish(5)
-    learned = [*seen, *map(str, learned_from(stage.memory))]
-    assert sorted(learned) == sorted(m.id for m in agent.messages if m.origin == "person")
-    assert not stage.extractor.is_behind
+    learned_once = [*seen, *map(str, learned_from(stage.memory))]
+    assert sorted(learned_once) == sorted(m.id for m in agent.messages if m.origin == "person")
+    assert not stage.extractor.is_behind(agent.messages)
+    assert cursors == sorted(cursors)
+
+
+@pytest.mark.parametrize("outcomes", list(product(("works", "fails", "is gone"), repeat=4)))
+async def test_that_rules_step_in_is_told_once_whatever_the_model_does_E7(
+    stage: Scene, outcomes: tuple[str, ...]
+) -> None:
+    lines: dict[str, Line] = {"works": finds_nothing(), "fails": busy(), "is gone": refused()}
+    stage.model.when(is_fork, *(lines[outcome] for outcome in outcomes))
+    await say_all(stage, *FACTS)
+    with anyio.fail_after(5):
+        assert await stage.extractor.finish(5)
     told = [bool(event.fields["lasting"]) for event in stage.events if event.name == "degraded"]
     assert told in ([], [False], [True], [False, True])
+
+
+# -- what is left at the end --------------------------------------------------------------------------------
+
+
+async def test_what_was_said_in_a_turn_that_failed_is_behind_until_another_one_ends_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing(), finds_nothing())
+    agent = await say_all(stage, FACTS[0])
+    assert not stage.extractor.is_behind(agent.messages)
+    stage.model.add(busy())
+    with pytest.raises(ModelOverloaded):
+        await agent.run(FACTS[1])
+    assert await stage.extractor.finish(5)
+    assert stage.extractor.is_behind(agent.messages)
+    stage.model.add(say("Yes."))
+    await agent.run("go on")
+    await stage.settle()
+    assert not stage.extractor.is_behind(agent.messages)
+
+
+async def test_so_is_a_first_turn_that_failed_unless_nothing_is_to_be_learned_E7(stage: Scene) -> None:
+    for policy, expected in (({}, True), ({"extract": False}, False), ({"remote": True}, False)):
+        agent = stage.begin(**policy)  # type: ignore[arg-type]
+        stage.model.add(busy())
+        with pytest.raises(ModelOverloaded):
+            await agent.run(FACTS[0])
+        assert stage.extractor.is_behind(agent.messages) == expected
+    cursor.save(stage.cursors, stage.session, Cursor.behind(agent.messages[-1]))
+    assert not stage.begin(messages=agent.messages) or not stage.extractor.is_behind(agent.messages)
+
+
+async def test_a_turn_that_was_not_due_is_not_behind_E3(stage: Scene) -> None:
+    agent = await say_all(stage, FACTS[0], every=2)
+    assert await stage.extractor.finish(5)
+    assert not stage.extractor.is_behind(agent.messages)
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+async def test_a_model_that_hangs_at_the_end_is_broken_off_and_rules_do_the_rest_E9(
+    stage: Scene, turns: int
+) -> None:
+    """Also if it was busy before, and if a turn ended meanwhile."""
+    begun = anyio.Event()
+
+    async def endless(_: Request) -> Line:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    stage.model.when(is_fork, *[busy()] * (turns - 1), endless)
+    agent = await say_all(stage, *FACTS[: turns - 1]) if turns > 1 else stage.begin()
+    stage.model.add(say("Yes."), say("Yes."))
+    with anyio.fail_after(5):
+        await agent.run(FACTS[turns - 1])
+        await begun.wait()
+        await agent.run(FACTS[turns])
+        assert await stage.extractor.finish(1)
+    assert sorted(map(str, learned_from(stage.memory))) == sorted(m.id for m in agent.messages[::2])
+    assert not stage.extractor.is_behind(agent.messages)
+    (told,) = (event.fields for event in stage.events if event.name == "degraded")
+    assert (told["why"], told["lasting"]) == ("scripted:model did not finish in time", False)
+
+
+async def test_what_another_program_learns_while_a_failure_waits_is_not_done_again_E7(stage: Scene) -> None:
+    stage.model.when(is_fork, finds_nothing(), busy())
+    agent = await say_all(stage, *FACTS[:2])
+    stage.model.add(busy())
+    with pytest.raises(ModelOverloaded):
+        await agent.run(FACTS[2])
+    further = Cursor.behind(agent.messages[-1])
+    cursor.save(stage.cursors, stage.session, further)
+    assert await stage.extractor.finish(5)
+    assert cursor.load(stage.cursors, stage.session) == further
+    assert tree(stage.memory.directory) == {}
+    assert not stage.extractor.is_behind(agent.messages)
+
+
+async def test_what_was_said_before_and_after_the_agents_own_writing_counts_E4(stage: Scene) -> None:
+    """Whatever ended while a run was under way."""
+    begun, may_end = anyio.Event(), anyio.Event()
+
+    async def slow(_: Request) -> Line:
+        begun.set()
+        await may_end.wait()
+        return finds_nothing()
+
+    write = call("Write", file_path=f"{stage.memory.directory}/no_fridays.md", content=FRIDAYS)
+    stage.model.when(is_fork, slow, finds_nothing(), finds_nothing())
+    stage.model.add(say("One."), say("Two."), write, say("Three."), say("Four."))
+    agent = stage.begin()
+    with anyio.fail_after(5):
+        await agent.run("first")
+        await begun.wait()
+        for words in ("second", "remember: no merges on Fridays", "fourth"):
+            await agent.run(words)
+    may_end.set()
+    await stage.settle()
+    assert [fork.messages[-1 - count_of(fork)].text for fork in stage.forks] == ["first", "second", "fourth"]
+    assert [count_of(fork) for fork in stage.forks] == [2, 2, 2]
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])

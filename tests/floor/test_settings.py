@@ -68,6 +68,7 @@ def desk(tmp_path: Path) -> Desk:
 def test_without_any_source_the_defaults_hold_S5(desk: Desk) -> None:
     got = desk.load()
     assert (got.settings, got.sources, got.warnings, got.memory_directories) == (Settings(), (), (), ())
+    assert got.said_at == {}
     features = got.settings.features
     on = ("extract", "inject_index", "recall", "session_memory", "dream", "instructions")
     assert all(getattr(features, name) is True for name in on)
@@ -82,8 +83,8 @@ def test_without_any_source_the_defaults_hold_S5(desk: Desk) -> None:
 
 def test_the_strongest_source_wins_key_by_key_S1(desk: Desk) -> None:
     desk.put("managed", {"model": "managed"})
-    desk.put("local", {"model": "local-file", "features": {"extractEveryTurns": 4, "dream": False}})
-    desk.put("project", {"model": "project", "features": {"extractEveryTurns": 5, "team": True}})
+    desk.put("local", {"model": "local", "features": {"extractEveryTurns": 4, "dream": False}})
+    desk.put("project", {"model": "local", "features": {"extractEveryTurns": 5, "team": True}})
     desk.put("user", {"model": "user", "features": {"extractEveryTurns": 6}, "recall": {"model": "small"}})
     got = desk.load(
         {"model": "flag", "features": {"extractEveryTurns": 2}}, MEMDIR_FEATURES_EXTRACT_EVERY_TURNS="3"
@@ -94,24 +95,33 @@ def test_the_strongest_source_wins_key_by_key_S1(desk: Desk) -> None:
     assert got.settings.recall.model == "small"
     assert [source.name for source in got.sources] == ["managed", "cli", "env", "local", "project", "user"]
     assert got.sources[2].keys == ("features.extractEveryTurns",)
+    assert got.said_at == {
+        "model": f"{desk.managed}: model",
+        "features.extractEveryTurns": "command line: features.extractEveryTurns",
+        "features.dream": f"{desk.local}: features.dream",
+        "features.team": f"{desk.files['project']}: features.team",
+        "recall.model": f"{desk.files['user']}: recall.model",
+    }
 
 
 def test_the_order_of_all_sources_S1(desk: Desk) -> None:
-    for source in desk.files:
-        desk.put(source, {"model": source})
-    flags: dict[str, Any] = {"model": "cli"}
-    environment = {"MEMDIR_MODEL": "env"}
+    turns = {source: number for number, source in enumerate(desk.files, 1)}
+    for source, number in turns.items():
+        desk.put(source, {"extract": {"maxTurns": number}})
+    flags: dict[str, Any] = {"extract.maxTurns": 8}
+    environment = {"MEMDIR_EXTRACT_MAX_TURNS": "9"}
+    turns |= {"cli": 8, "env": 9}
     won = []
     for gone in ("managed", "cli", "env", "local", "project", "user"):
-        won.append(desk.load(flags, **environment).settings.model)
+        won.append(desk.load(flags, **environment).settings.extract.max_turns)
         if gone == "cli":
-            flags["model"] = None  # not given
+            flags["extract.maxTurns"] = None  # not given
         elif gone == "env":
             environment = {}
         else:
             desk.files[gone].unlink()
-    assert won == ["managed", "cli", "env", "local", "project", "user"]
-    assert desk.load(flags).settings.model == "local"
+    assert won == [turns[source] for source in ("managed", "cli", "env", "local", "project", "user")]
+    assert desk.load(flags).settings.extract.max_turns == 5
 
 
 @pytest.mark.parametrize("word", ["0", "false", "NO", "off"])
@@ -136,10 +146,10 @@ def test_the_project_file_is_that_of_the_main_checkout(desk: Desk) -> None:
     desk.git("init", "-q")
     desk.git("commit", "-q", "--allow-empty", "-m", "one")
     desk.git("worktree", "add", "-q", "../tree")
-    desk.put("project", {"model": "project"})
+    desk.put("project", {"extract": {"maxTurns": 3}})
     here = {"HOME": str(desk.home)}
     got = settings.load(cwd=desk.project.parent / "tree", environment=here, managed=desk.managed)
-    assert got.settings.model == "project"
+    assert got.settings.extract.max_turns == 3
 
 
 def test_the_users_file_goes_with_our_home(desk: Desk, tmp_path: Path) -> None:
@@ -185,7 +195,7 @@ def test_a_wrong_value_is_told_and_the_next_source_counts_S1(
     path = desk.put("managed", values)
     desk.put("user", {"layout": "claude", "features": {"extractEveryTurns": 7}, "model": "mine"})
     got = desk.load()
-    assert got.warnings == (f"{path}: {key}: allowed is {allowed}; so the next source counts",)
+    assert got.warnings == (f"{path}: {key}: must be {allowed}; ignored",)
     wanted = Settings(layout="claude", features=settings.Features(extract_every_turns=7), model="mine")
     assert got.settings == wanted
 
@@ -193,7 +203,9 @@ def test_a_wrong_value_is_told_and_the_next_source_counts_S1(
 def test_a_wrong_variable_is_told_by_its_name_S1(desk: Desk) -> None:
     got = desk.load(MEMDIR_FEATURES_EXTRACT_EVERY_TURNS="often")
     (warning,) = got.warnings
-    assert warning.startswith("environment: MEMDIR_FEATURES_EXTRACT_EVERY_TURNS: allowed is a whole number")
+    assert warning == (
+        "environment: MEMDIR_FEATURES_EXTRACT_EVERY_TURNS: must be a whole number, at least 1; ignored"
+    )
 
 
 @pytest.mark.parametrize("value", [False, "false", "off", "No"])
@@ -278,13 +290,22 @@ def test_a_wrong_kind_of_directory_is_left_to_be_refused_P5(desk: Desk) -> None:
 def test_a_project_moves_nothing_P6(desk: Desk) -> None:
     path = desk.put("project", MOVED)
     got = desk.load()
-    assert got.settings == Settings(model="theirs")
-    assert got.memory_directories == ()
+    assert got.settings == Settings()
+    assert (got.memory_directories, got.said_at) == ((), {})
     keys = ("layout", "baseDirectory", "autoMemoryDirectory")
-    cure = "a project may not set this; put it into your own settings.json"
-    assert got.warnings == tuple(f"{path}: {key}: {cure}" for key in keys)
+    cure = "put it into your own settings.json"
+    assert got.warnings == (
+        *(f"{path}: {key}: a project may not set this; {cure}" for key in keys),
+        f"{path}: model: a project may not choose a model that your conversations go to; {cure}",
+    )
 
 
+THEIRS = {
+    "model": "anthropic:claude-fable-5-2",
+    "recall": {"model": "openai:m"},
+    "extract": {"model": "ollama:m:cloud", "maxTurns": 2},
+    "dream": {"model": None},
+}
 SERVERS = {
     "model": "http://gw.example/v1:m",
     "recall": {"model": "HTTPS://gw.example/v1:m"},
@@ -294,29 +315,52 @@ SERVERS = {
 MODELS = ("model", "recall.model", "extract.model", "dream.model")
 
 
-def test_a_project_sends_the_conversation_nowhere_P6(desk: Desk) -> None:
-    """A cloned repository could have everything that is said sent to a server of its own."""
-    path = desk.put("project", SERVERS)
-    desk.put("user", {"model": "anthropic:mine"})
+@pytest.mark.parametrize("theirs", [SERVERS, THEIRS], ids=["addresses", "names"])
+def test_a_project_chooses_neither_who_hears_a_conversation_nor_who_pays_P6(
+    desk: Desk, theirs: dict[str, Any]
+) -> None:
+    """A cloned repository could have all that is said sent to anybody, on the bill of who cloned it."""
+    path = desk.put("project", theirs)
+    desk.put("user", {"model": "anthropic:mine", "dream": {"model": "ollama:mine"}})
     got = desk.load()
-    assert got.settings == Settings(model="anthropic:mine", extract=settings.ExtractSettings(max_turns=2))
+    assert got.settings == Settings(
+        model="anthropic:mine",
+        extract=settings.ExtractSettings(max_turns=2),
+        dream=settings.DreamSettings(model="ollama:mine"),
+    )
     cure = "put it into your own settings.json"
-    words = f"a project may not name a server that your conversations go to; {cure}"
+    words = f"a project may not choose a model that your conversations go to; {cure}"
     assert got.warnings == tuple(f"{path}: {key}: {words}" for key in MODELS)
+
+
+def test_a_project_may_have_everything_done_by_rules_P6(desk: Desk) -> None:
+    desk.put("project", {"model": " local ", "extract": {"model": "local"}})
+    desk.put("user", {"model": "anthropic:mine", "extract": {"model": "openai:mine"}})
+    got = desk.load()
+    assert (got.settings.model.strip(), got.settings.extract.model, got.warnings) == ("local", "local", ())
+
+
+@pytest.mark.parametrize("source", ["managed", "local", "project", "user"])
+def test_a_model_without_a_name_is_not_set_S1(desk: Desk, source: str) -> None:
+    desk.put(source, {"model": "", "recall": {"model": "  "}})
+    got = desk.load(MEMDIR_EXTRACT_MODEL=" ")
+    assert (got.settings, got.warnings, got.said_at) == (Settings(), (), {})
+    assert desk.load({"model": ""}).settings.model == "", "on the command line it is a mistake"
+
+
+def test_a_model_that_is_no_text_is_told_S1(desk: Desk) -> None:
+    path = desk.put("user", {"model": 5, "extract": {"model": ["m"]}})
+    assert desk.load().warnings == (
+        f"{path}: model: must be a text; ignored",
+        f"{path}: extract.model: must be a text or null; ignored",
+    )
 
 
 def test_the_dreams_model_is_a_variable_too_S1(desk: Desk) -> None:
     assert desk.load(MEMDIR_DREAM_MODEL="vllm:m").settings.dream.model == "vllm:m"
 
 
-def test_a_project_may_name_a_providers_model_P6(desk: Desk) -> None:
-    desk.put("project", {"model": "openai:m", "dream": {"model": "ollama:qwen3:8b"}})
-    got = desk.load()
-    assert (got.settings.model, got.settings.dream.model) == ("openai:m", "ollama:qwen3:8b")
-    assert got.warnings == ()
-
-
-def test_a_local_file_names_a_server_if_it_did_not_come_with_the_project_P6(desk: Desk) -> None:
+def test_a_local_file_chooses_models_if_it_did_not_come_with_the_project_P6(desk: Desk) -> None:
     desk.put("local", SERVERS)
     assert desk.load().settings.model == "local", "outside git"
     desk.git("init", "-q")
@@ -329,7 +373,7 @@ def test_a_local_file_names_a_server_if_it_did_not_come_with_the_project_P6(desk
 
 
 @pytest.mark.parametrize("source", ["managed", "user"])
-def test_trusted_files_name_servers_S2(desk: Desk, source: str) -> None:
+def test_trusted_files_choose_models_S2(desk: Desk, source: str) -> None:
     desk.put(source, SERVERS)
     got = desk.load()
     assert (got.settings.model, got.warnings) == ("http://gw.example/v1:m", ())
@@ -353,6 +397,14 @@ def test_a_key_has_no_place_in_settings_and_is_not_shown_E10(desk: Desk, key: st
     assert "hunter2" not in warning
 
 
+def test_a_long_key_that_nobody_knows_is_cut_where_it_is_told_S1(desk: Desk) -> None:
+    path = desk.put("project", {"x" * 100_000: 1, "features": {"e" * 61: True}})
+    assert desk.load().warnings == (
+        f"{path}: {'x' * 59}…: not a setting",
+        f"{path}: features.{'e' * 50}…: not a setting",
+    )
+
+
 def test_a_key_in_a_variable_of_ours_is_not_read_either_E10(desk: Desk) -> None:
     (warning,) = desk.load(MEMDIR_EXTRACT_API_KEY="hunter2-hunter2").warnings
     assert warning.startswith("environment: MEMDIR_EXTRACT_API_KEY: not a setting: keys are never read")
@@ -363,7 +415,7 @@ def _believed(desk: Desk) -> bool:
     got = desk.load()
     believed = got.memory_directories == (("local", "/srv/mem"),)
     assert believed == (got.settings.layout == "claude") == (not got.warnings)
-    assert got.settings.model == "theirs"
+    assert believed == (got.settings.model == "theirs")
     return believed
 
 
@@ -443,9 +495,9 @@ def test_a_part_of_a_clone_in_the_shape_of_a_repository_hides_nothing_P6(desk: D
 
 
 def test_a_file_is_judged_only_for_what_would_move_something_P6(desk: Desk) -> None:
-    desk.put("local", {"model": "theirs"})
+    desk.put("local", {"model": "local", "features": {"dream": False}})
     got = desk.load()
-    assert (got.settings.model, got.warnings) == ("theirs", ())
+    assert (got.settings.features.dream, got.warnings) == (False, ())
 
 
 # -- whether memory is on (S3) --------------------------------------------------------------------------

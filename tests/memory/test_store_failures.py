@@ -16,6 +16,7 @@ import pytest
 
 from memdir.memory import entrypoint, topic
 from memdir.memory.entrypoint import Pointer
+from memdir.memory.journal import Journal
 from memdir.memory.store import ANY, MemoryDir
 
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
@@ -35,6 +36,11 @@ def _delete(store: MemoryDir) -> None:
 
 def _restore(store: MemoryDir) -> None:
     store.restore("t.md")
+
+
+def _save_and_delete(store: MemoryDir) -> None:
+    _save(store, "new")
+    _delete(store)
 
 
 def _fail_at(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
@@ -99,3 +105,50 @@ def test_a_disk_that_fails_at_any_point_loses_nothing_F8(
         if not failed:
             break
     assert number > 10
+
+
+@pytest.mark.parametrize("changed", [partial(_save, body="new"), _delete, _save_and_delete])
+def test_a_run_in_which_the_disk_fails_can_be_taken_back_F8(tmp_path: Path, changed: Change) -> None:
+    for number in count(1):
+        store = MemoryDir(tmp_path / str(number) / "memory", trash=tmp_path / str(number) / "trash")
+        _save(store, "old")
+        journal = Journal()
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            failed = _fail_at(monkeypatch, number)
+            with suppress(OSError):
+                changed(store.recording(journal))
+        store.take_back(journal)
+        assert _bodies(store) == {"old"}
+        _check_order(store)
+        assert store.trashed() == []
+        if not failed:
+            break
+    assert number > 5
+
+
+@pytest.mark.parametrize(
+    ("changed", "allowed"),
+    [
+        (partial(_save, body="new"), [{"new"}, {"old"}]),
+        (_delete, [{"old"}]),
+        (_save_and_delete, [{"new"}, {"old"}]),
+    ],
+)
+def test_a_disk_that_fails_while_a_run_is_taken_back_loses_nothing_F8(
+    tmp_path: Path, changed: Change, allowed: list[set[str]]
+) -> None:
+    for number in count(1):
+        store = MemoryDir(tmp_path / str(number) / "memory", trash=tmp_path / str(number) / "trash")
+        _save(store, "old")
+        index, journal = store.index(), Journal()
+        changed(store.recording(journal))
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            failed = _fail_at(monkeypatch, number)
+            with suppress(OSError):
+                store.take_back(journal)
+        assert _bodies(store) in allowed
+        _check_order(store)
+        if not failed:
+            break
+    assert (_bodies(store), store.index(), store.trashed()) == ({"old"}, index, [])
+    assert number > 3

@@ -17,17 +17,20 @@ from memdir.model.messages import (
     Image,
     Message,
     Prefix,
+    Reply,
     Request,
     Text,
     Thinking,
     ToolResult,
     ToolSpec,
     ToolUse,
+    Usage,
     assistant,
     person,
 )
 from memdir.testing import PromptCache
 from tests.model.conversations import PREFIX, READ, ask, calls, results
+from tests.model.test_pieces import spoken
 from tests.wire.rules import objection
 
 MODEL = "claude-sonnet-5"
@@ -199,6 +202,64 @@ def test_reasoning_is_kept_with_the_client_it_came_from_A3() -> None:
     )
 
 
+def heard(*events: dict[str, Any], stop: str = "end_turn") -> tuple[str, Reply]:
+    """What was shown of a stream, and the reply."""
+    answer = wire.Answer(source="anthropic:a")
+    ended = {"type": "message_delta", "delta": {"stop_reason": stop}}
+    shown = [answer.take(spoken(event)) for event in (*events, ended)]
+    return "".join(shown), answer.reply()
+
+
+def begun(kind: str, index: Any = 0, **fields: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **fields}}
+
+
+def grown(kind: str, index: Any = 0, **fields: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
+
+
+def test_an_input_that_is_given_whole_is_the_calls_unless_it_comes_in_pieces() -> None:
+    call = begun("tool_use", id="a", name="Read", input={"x": {"y": 1}})
+    assert heard(call)[1].message.tool_uses[0].input == {"x": {"y": 1}}
+    pieces = grown("input_json_delta", partial_json='{"z":1}')
+    assert heard(call, pieces)[1].message.tool_uses[0].input == {"z": 1}
+    text = begun("tool_use", id="a", name="Read", input='{"x":1}')
+    assert heard(text)[1].message.tool_uses[0].input == {"x": 1}
+
+
+def test_calls_that_share_an_id_or_have_none_get_different_ones() -> None:
+    uses = heard(
+        *(begun("tool_use", index, id=id_, name="Read") for index, id_ in enumerate(("a", "a", None)))
+    )[1].message.tool_uses
+    assert uses[0].id == "a"
+    assert len({use.id for use in uses if use.id}) == 3
+
+
+def test_blocks_that_all_have_one_index_or_none_are_kept_apart() -> None:
+    for index in (0, None):
+        shown, reply = heard(
+            begun("text", index, text="Hel"),
+            grown("text_delta", index, text="lo"),
+            begun("tool_use", index, id="a", name="Read", input={}),
+            grown("input_json_delta", index, partial_json='{"x":1}'),
+        )
+        assert (shown, reply.text) == ("Hello", "Hello")
+        assert reply.message.tool_uses[0].input == {"x": 1}
+
+
+def test_what_is_missing_in_a_stream_is_nothing() -> None:
+    shown, reply = heard(
+        {"type": "message_start", "message": None},
+        begun("text", text=None),
+        grown("text_delta", text=None),
+        grown("text_delta", text="Hi"),
+        {"type": "message_delta", "delta": None, "usage": {"input_tokens": "7", "output_tokens": -1}},
+        stop="something new",
+    )
+    assert shown == reply.text == "Hi"
+    assert (reply.stop, reply.usage) == ("other", Usage(input=7))
+
+
 def test_attachments_and_ids_never_reach_the_model() -> None:
     hidden = Message(
         role="user", content=(Text(text="shown"),), origin="attachment", attachment={"path": "hidden.md"}
@@ -271,6 +332,18 @@ def test_each_generation_is_asked_to_reason_in_its_own_way(
     assert wire.window(model) == window
     assert wire.body(ask("hi", prefix=prefix), model=model)["thinking"] == thinking
     assert "thinking" not in wire.body(ask("hi"), model=model)
+
+
+@pytest.mark.parametrize(
+    ("budget", "limit", "asked"),
+    [(8000, 8192, 8000), (8192, 8192, 4096), (500, 8192, 1024), (8000, 1500, 1024), (8000, 1024, None)],
+)
+def test_a_budget_for_reasoning_is_below_that_of_the_answer(
+    budget: int, limit: int, asked: int | None
+) -> None:
+    prefix = Prefix(system=(), tools=(), thinking=budget, max_tokens=limit)
+    thinking = wire.body(ask("hi", prefix=prefix), model="claude-sonnet-4-5").get("thinking")
+    assert thinking == (asked and {"type": "enabled", "budget_tokens": asked})
 
 
 def test_a_schema_asks_for_one_json_object() -> None:

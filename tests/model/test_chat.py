@@ -343,6 +343,32 @@ def test_calls_that_share_an_id_get_different_ones() -> None:
     assert len({use.id for use in uses}) == 2
 
 
+@pytest.mark.parametrize("id_", [None, ""])
+def test_whole_calls_that_all_have_index_0_and_no_id_are_told_apart(id_: str | None) -> None:
+    uses = call_pieces(
+        {"index": 0, "id": id_, "function": {"name": "Read", "arguments": '{"x":1}'}},
+        {"index": 0, "id": id_, "function": {"name": "Read", "arguments": ""}},
+        {"index": 0, "id": id_, "function": {"arguments": '{"x":'}},
+        {"index": 0, "id": id_, "function": {"name": "Read", "arguments": "2}"}},
+    )
+    assert [(use.name, use.input) for use in uses] == [("Read", {"x": 1}), ("Read", {"x": 2})]
+
+
+def test_ids_and_places_may_be_numbers_and_names_are_texts() -> None:
+    (use,) = call_pieces(
+        {"index": "0", "id": 5, "function": {"name": "Read", "arguments": '{"x"'}},
+        {"index": 0, "function": {"arguments": ":1}"}},
+    )
+    assert (use.id, use.input) == ("5", {"x": 1})
+    with pytest.raises(ValueError, match="no text"):
+        call_pieces({"index": 0, "id": "a", "function": {"name": ["Read"]}})
+
+
+@pytest.mark.parametrize("finish", [{"reason": "stop"}, ["stop"], 7])
+def test_an_end_without_a_known_reason_is_an_end(finish: Any) -> None:
+    assert heard(chunk(finish, content="Hi"))[1].stop == "other"
+
+
 def test_a_call_counts_though_the_server_says_stop() -> None:
     piece = {"index": 0, "id": "a", "function": {"name": "Read", "arguments": ""}}
     assert heard(chunk(tool_calls=[piece]), chunk("stop"))[1].stop == "tool_use"
@@ -391,6 +417,92 @@ def test_reasoning_details_go_back_as_they_came() -> None:
         signature=json.dumps({"reasoning_details": [whole, sealed]}, separators=(",", ":")),
         source=ME,
     )
+
+
+def details_of(*details: Any) -> Any:
+    """The reasoning details that go back."""
+    _, reply = heard(*(chunk(reasoning_details=[piece]) for piece in details), chunk("stop", content="Yes"))
+    return said(ask("go", reply.message))[1]["reasoning_details"]
+
+
+def test_reasoning_details_are_joined_by_kind_place_and_id() -> None:
+    def text(words: str, **fields: Any) -> dict[str, Any]:
+        return {"type": "reasoning.text", "text": words, **fields}
+
+    assert details_of(text("a", index=0), text("b", index=1), text("c", index=0)) == [
+        text("ac", index=0),
+        text("b", index=1),
+    ]
+    assert details_of(text("a", id="1"), text("b", id="2"), text("c", id="1")) == [
+        text("ac", id="1"),
+        text("b", id="2"),
+    ]
+    assert details_of(text("a", id="1", index=0), text("b", index=0), text("c", id="2", index=0)) == [
+        text("ab", id="1", index=0),
+        text("c", id="2", index=0),
+    ]
+
+
+@pytest.mark.parametrize("place", [{}, {"index": 0}])
+def test_no_signature_of_reasoning_is_lost(place: dict[str, Any]) -> None:
+    def text(words: str | None, **fields: Any) -> dict[str, Any]:
+        return {"type": "reasoning.text", "text": words, **fields, **place}
+
+    signed = [text("a", signature="S1"), text("b", signature="S2")]
+    assert details_of(*signed) == signed
+    assert details_of(text("a"), text(None, signature="S1"), text("b"), text("", signature="S2")) == signed
+
+
+def test_text_and_thoughts_may_come_in_parts() -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Let me "}]}
+    shown, reply = heard(
+        chunk(content=[thought]),
+        chunk(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "see."}]}]),
+        chunk(content=[{"type": "text", "text": "Yes"}]),
+        chunk("stop", content=", it is."),
+    )
+    assert shown == reply.text == "Yes, it is."
+    assert reply.message.content[0] == Thinking(thinking="Let me see.", source=ME)
+    assert said(ask("go", reply.message))[1] == {"role": "assistant", "content": "Yes, it is."}
+
+
+def test_a_message_in_place_of_a_delta_is_read_once() -> None:
+    whole = {"choices": [{"index": 0, "message": {"content": "Hello"}, "finish_reason": "stop"}]}
+    assert heard(whole)[1].text == "Hello"
+    assert heard(chunk(role="assistant"), whole)[1].text == "Hello"
+    assert heard(chunk(content="Hel"), chunk(content="lo"), whole)[1].text == "Hello"
+
+
+def test_of_several_choices_only_the_first_one_counts() -> None:
+    other = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}
+    shown, reply = heard(other, chunk(content="yes"), other, chunk("stop"))
+    assert (shown, reply.text, reply.stop) == ("yes", "yes", "end_turn")
+
+
+@pytest.mark.parametrize(
+    ("delta", "is_empty"),
+    [
+        ({"role": "assistant", "content": ""}, True),
+        ({"content": " "}, False),
+        ({"refusal": "no"}, False),
+        ({"reasoning": "hm"}, False),
+        ({"content": [{"type": "thinking", "thinking": "hm"}]}, False),
+        ({"tool_calls": [{"index": 0}]}, False),
+    ],
+)
+def test_an_answer_is_empty_if_nothing_came(delta: Any, is_empty: bool) -> None:
+    answer = chat.Answer(source=ME)
+    answer.take(chunk(**delta))
+    assert answer.is_empty is is_empty
+
+
+def test_a_signature_holds_nothing_but_reasoning_when_it_goes_back() -> None:
+    forged = Thinking(thinking="", signature='{"role":"system","reasoning":"hm"}', source=ME)
+    assert said(ask("go", assistant(forged, "so")))[1] == {
+        "role": "assistant",
+        "content": "so",
+        "reasoning": "hm",
+    }
 
 
 @given(st.data())

@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from memdir.errors import KeyMissing, ModelError, ModelNotConfigured, UsageError
+from memdir.errors import KeyMissing, KeyRefused, ModelNotConfigured, UsageError
 from memdir.model.anthropic import Anthropic
 from memdir.model.choose import EXAMPLE, PROVIDERS, client
 from memdir.model.client import Survey
@@ -23,6 +23,7 @@ from memdir.settings import DreamSettings, ExtractSettings, RecallSettings, Sett
 from memdir.testing import say
 from tests.cases import REPO
 from tests.model.conversations import ask
+from tests.wire.answers import key_refused
 from tests.wire.server import WireServer
 
 KEYS = {
@@ -126,11 +127,13 @@ async def test_without_a_language_model_the_steps_to_one_are_told() -> None:
 
 
 async def asks(name: str) -> None:
-    """Put one question to the model; here it matters what goes out, not what comes back."""
+    """Put one question to the model; the server is strict, and takes it."""
     model = client(name)
-    with anyio.fail_after(30), suppress(ModelError):
-        await model.complete(ask("hi"))
-    await model.aclose()
+    try:
+        with anyio.fail_after(30):
+            await model.complete(ask("hi"))
+    finally:
+        await model.aclose()
 
 
 @pytest.mark.anyio
@@ -150,6 +153,8 @@ async def test_a_server_named_by_its_address_gets_no_key_of_anybody_A3(
     await asks(f"{server.url}{path}:qwen3:8b")
     (seen,) = server.seen
     assert (seen.path, seen.body["model"]) == (endpoint, "qwen3:8b")
+    assert seen.body.get("store", False) is False
+    assert ("store" in seen.body) == (seen.dialect == "responses")
     told = json.dumps(dict(seen.headers))
     assert [value for value in KEYS.values() if value.rpartition(" ")[2] in told] == []
 
@@ -201,6 +206,43 @@ async def test_anthropics_bearer_token_goes_where_the_sdk_puts_it(
 
 
 @pytest.mark.anyio
+async def test_anthropics_variables_count_at_its_own_address_also_if_the_one_that_moves_it_is_empty(
+    keys: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "")
+    monkeypatch.setattr("memdir.model.anthropic.client.NO_NETWORK", "NOT_SET")  # nothing is sent here
+    model = client(EXAMPLE)
+    assert isinstance(model, Anthropic)
+    sdk = await anyio.to_thread.run_sync(model._make)
+    assert (str(sdk.base_url).rstrip("/"), sdk.api_key) == ("https://api.anthropic.com", None)
+    assert sdk.auth_headers["Authorization"] == "Bearer token-of-anthropic"
+    assert sdk.default_headers["x-gateway"] == "header-of-anthropic"
+    await sdk.close()
+
+
+@pytest.mark.anyio
+async def test_a_profile_of_the_sdk_does_not_move_anthropic_in_silence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    profile = {"authentication": {"type": "user_oauth"}, "base_url": "http://127.0.0.1:9"}
+    token = {"type": "oauth_token", "access_token": "t", "expires_at": 4_102_444_800}
+    for folder, content in (("configs", profile), ("credentials", token)):
+        file = tmp_path / folder / "default.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps(content), "utf-8")
+        file.chmod(0o600)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setattr("memdir.model.anthropic.client.NO_NETWORK", "NOT_SET")  # nothing is sent here
+    model = client(EXAMPLE)
+    assert isinstance(model, Anthropic)
+    sdk = await anyio.to_thread.run_sync(model._make)
+    assert sdk.credentials is not None, "it is used as a credential"
+    assert sdk.base_url.host == "api.anthropic.com"
+    await sdk.close()
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("name", ["anthropic", "openai", "openrouter"])
 async def test_a_missing_key_is_told_with_its_variable_and_where_to_get_one_A3(name: str) -> None:
     provider = PROVIDERS[name]
@@ -216,6 +258,43 @@ async def test_a_missing_key_is_told_with_its_variable_and_where_to_get_one_A3(n
         assert str(part) in (told.value.hint or "")
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("path", ["/v1", "/v1/responses", "/v1/messages"])
+async def test_a_server_that_wants_a_key_is_told_with_where_to_put_one_A3(
+    server: WireServer, keys: None, path: str
+) -> None:
+    server.add(key_refused())
+    with pytest.raises(
+        KeyRefused, match=f"the server at {server.url} wants a key, and none is stored"
+    ) as told:
+        await asks(f"{server.url}{path}:m")
+    assert f"set memdir {server.url.removeprefix('http://')}`" in (told.value.hint or "")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "variable", "moved_by"),
+    [
+        ("openai:m", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        ("anthropic:m", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        ("anthropic:m", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+        ("openrouter:m", "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL"),
+        ("{v1}:m", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    ],
+)
+async def test_a_key_of_a_variable_that_is_refused_is_to_be_checked_there_A3(
+    server: WireServer, monkeypatch: pytest.MonkeyPatch, name: str, variable: str, moved_by: str
+) -> None:
+    """The keyring would not win against it."""
+    monkeypatch.setenv(variable, "k")
+    monkeypatch.setenv(moved_by, server.url if "ANTHROPIC" in moved_by else server.v1)
+    server.add(key_refused())
+    with pytest.raises(KeyRefused, match="was refused") as told:
+        await asks(name.format(v1=server.v1))
+    assert (told.value.hint or "").startswith(f"check {variable}: ")
+    assert "keyring" not in (told.value.hint or "")
+
+
 # -- who does what ---------------------------------------------------------------------------------------
 
 
@@ -227,8 +306,13 @@ async def test_a_missing_key_is_told_with_its_variable_and_where_to_get_one_A3(n
         (
             "anthropic:claude-opus-5-5",
             {"ANTHROPIC_BASE_URL": "http://h.example"},
-            "anthropic:claude-sonnet-5",
+            "anthropic:claude-opus-5-5",
         ),
+        ("anthropic:claude-sonnet-5-5", {}, "anthropic:claude-sonnet-5"),
+        ("anthropic:claude-haiku-5-5", {}, "anthropic:claude-haiku-5-5"),
+        ("anthropic:claude-haiku-4-5-20251001", {}, "anthropic:claude-haiku-4-5-20251001"),
+        ("anthropic:claude-unknown-9", {}, "anthropic:claude-sonnet-5"),
+        ("openai:gpt-6-luna", {}, "openai:gpt-6-luna"),
         ("openai:gpt-6.2-sol", {}, "openai:gpt-6.1-terra"),
         ("openai:gpt-6.2-sol", {"OPENAI_BASE_URL": "https://eu.api.openai.com/v1"}, "openai:gpt-6.1-terra"),
         ("openai:qwen", {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}, "openai:qwen"),
@@ -265,8 +349,68 @@ def test_each_job_has_the_model_that_settings_give_it() -> None:
     assert models.dream is None
 
 
+@pytest.mark.parametrize(
+    ("chat", "other", "same"),
+    [
+        ("ollama:qwen3:8b", "http://127.0.0.1:11434/v1:qwen3:8b", True),
+        ("ollama:qwen3:8b", "http://127.0.0.1:11434/v1/:qwen3:8b", True),
+        ("ollama:qwen3:8b", "http://127.0.0.1:11434/v1:qwen3:4b", False),
+        ("ollama:qwen3:8b", "http://127.0.0.1:1234/v1:qwen3:8b", False),
+        ("http://localhost/v1:m", "HTTP://LOCALHOST:80/v1/:m", True),
+        ("http://localhost/v1:m", "https://localhost:80/v1:m", False),
+        ("http://localhost/v1:m", "http://localhost/v2:m", False),
+        ("http://localhost/v1:m", "http://localhost/v1/responses:m", False),
+        ("http://localhost/v1:m", "http://localhost/v1/chat/completions:m", True),
+        ("openai:m", "https://api.openai.com/v1/responses:m", True),
+        ("anthropic:claude-sonnet-5", "anthropic: claude-sonnet-5 ", True),
+        ("anthropic:claude-sonnet-5", "local", False),
+        ("local", " local", True),
+    ],
+)
+def test_the_same_model_under_another_name_is_the_conversations_own_A4(
+    chat: str, other: str, same: bool
+) -> None:
+    models = Models.of(Settings(model=chat, extract=ExtractSettings(model=other)), {})
+    assert (models.extract is None) is same
+    assert models.recall.name != other
+
+
+@pytest.mark.parametrize(
+    ("model", "free"),
+    [
+        ("ollama:qwen3:8b", True),
+        ("ollama:qwen3:480b-cloud", False),
+        ("http://localhost:8000/v1:m", True),
+        ("http://10.0.0.7:8000/v1:m", False),
+        ("anthropic:claude-haiku-4-5", False),
+        ("local", True),
+    ],
+)
+def test_whether_an_extraction_of_its_own_costs_something_is_known(model: str, free: bool) -> None:
+    assert Models.of(Settings(model="openai:m", extract=ExtractSettings(model=model)), {}).free is free
+
+
 @pytest.mark.parametrize("section", ["recall", "extract", "dream"])
-def test_a_job_with_a_model_that_is_none_is_told(section: str) -> None:
+def test_a_job_with_a_model_that_is_none_is_told_with_its_setting(section: str) -> None:
     kinds = {"recall": RecallSettings, "extract": ExtractSettings, "dream": DreamSettings}
-    with pytest.raises(UsageError, match="unknown model 'odd'"):
-        Models.of(Settings(**{section: kinds[section](model="odd")}), {})
+    settings = Settings(model="anthropic:m", **{section: kinds[section](model="odd")})
+    said_at = {"model": "--model", f"{section}.model": f"/home/me/settings.json: {section}.model"}
+    with pytest.raises(UsageError) as told:
+        Models.of(settings, {}, said_at=said_at)
+    assert str(told.value) == f"/home/me/settings.json: {section}.model: unknown model 'odd'"
+    with pytest.raises(UsageError, match=r"^unknown model 'odd'$"):
+        Models.of(settings, {})
+
+
+def test_a_model_that_is_none_does_no_harm_to_other_jobs() -> None:
+    settings = Settings(model="odd", recall=RecallSettings(model="anthropic:m"))
+    assert Models.of(settings, {}, jobs=("recall",)).recall.name == "anthropic:m"
+    with pytest.raises(UsageError, match=r"^MEMDIR_MODEL: unknown"):
+        Models.of(settings, {}, jobs=("extraction",), said_at={"model": "MEMDIR_MODEL"})
+
+
+def test_a_variable_that_leads_nowhere_is_told_where_the_job_is_done() -> None:
+    settings, environment = Settings(extract=ExtractSettings(model="ollama:m")), {"OLLAMA_HOST": "a b"}
+    with pytest.raises(UsageError, match=r"^OLLAMA_HOST names no address$"):
+        Models.of(settings, environment)
+    assert Models.of(settings, environment, jobs=("recall",)).recall.is_local

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from memdir.model import keys
+from memdir.model.extras import how_to_install
 from memdir.model.keys import KEYRING, Key, cure, find
 from memdir.model.providers import parse
 from tests.cases import REPO
@@ -122,7 +123,48 @@ def test_a_server_has_an_entry_under_its_host_and_port(drawer: type[Drawer]) -> 
     assert find(parse("https://gw.example:8443/v1:m"), {}) == Key(value="key-of-gw", source=KEYRING)
     assert find(parse("https://gw.example/v1:m"), {}) is None
     assert find(parse("http://[::1]:81/v1:m"), {}) is None
-    assert [name for _, name in drawer.asked] == ["gw.example:8443", "gw.example", "[::1]:81"]
+    assert [name for _, name in drawer.asked] == ["gw.example:8443", "gw.example:443", "[::1]:81"]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("http://openai/v1:m", "openai:80"),
+        ("http://OPENAI:80/v1:m", "openai:80"),
+        ("https://anthropic/v1/messages:m", "anthropic:443"),
+    ],
+)
+def test_a_host_that_is_called_as_a_provider_gets_no_key_of_it(
+    drawer: type[Drawer], name: str, entry: str
+) -> None:
+    drawer.entries.update({("memdir", "openai"): OPENAI, ("memdir", "anthropic"): ANTHROPIC})
+    assert find(parse(name), {}) is None
+    assert drawer.asked == [("memdir", entry)]
+
+
+def test_http_and_https_have_entries_of_their_own(drawer: type[Drawer]) -> None:
+    drawer.entries["memdir", "gw.example:443"] = "key-of-gw"
+    assert source("https://gw.example/v1:m") == KEYRING
+    assert source("http://gw.example/v1:m") is None
+
+
+def test_who_is_where_a_variable_says_gets_the_entry_of_that_place_alone(drawer: type[Drawer]) -> None:
+    drawer.entries["memdir", "openai"] = OPENAI
+    moved = {"OPENAI_BASE_URL": "http://127.0.0.1:4000/v1"}
+    assert find(parse("openai:m"), moved) is None
+    assert find(parse("http://127.0.0.1:4000/v1:m"), moved) is None
+    drawer.entries["memdir", "127.0.0.1:4000"] = "key-of-gw"
+    assert find(parse("openai:m"), moved) == Key(value="key-of-gw", source=KEYRING)
+    assert "keyring set memdir 127.0.0.1:4000`" in cure(parse("openai:m"), moved)
+    assert "platform.openai.com" not in cure(parse("openai:m"), moved)
+    assert {entry for _, entry in drawer.asked} == {"127.0.0.1:4000"}
+    at_home = {"OPENAI_BASE_URL": "https://api.openai.com:443/v1/"}
+    assert find(parse("openai:m"), at_home) == Key(value=OPENAI, source=KEYRING)
+
+
+def test_a_keyring_that_gives_bytes_holds_nothing(drawer: type[Drawer]) -> None:
+    drawer.entries["memdir", "openai"] = b"bytes"  # type: ignore[assignment]
+    assert source("openai:m") is None
 
 
 def test_a_variable_spares_the_keyring(drawer: type[Drawer]) -> None:
@@ -165,13 +207,37 @@ def test_the_keyring_is_not_loaded_if_a_variable_is_set_A3() -> None:
 # -- cures -----------------------------------------------------------------------------------------------
 
 
-def test_the_cure_names_the_variable_and_the_entry_in_the_keyring() -> None:
+@pytest.fixture
+def on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the environment are on the PATH."""
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+
+
+def test_the_cure_names_the_variable_and_the_entry_in_the_keyring(on_path: None) -> None:
     assert cure(parse("openrouter:x/y"), {}) == (
         "put a key from https://openrouter.ai/settings/keys into the environment as OPENROUTER_API_KEY, or "
         "into the system keyring (`keyring set memdir openrouter`)"
     )
     assert cure(parse("http://127.0.0.1:8000/v1:m"), {}) == (
-        "if the server wants a key, put it into the system keyring (`keyring set memdir 127.0.0.1:8000`)"
+        "put the key of that server into the system keyring (`keyring set memdir 127.0.0.1:8000`)"
     )
+    assert "keyring set memdir h.example:443`" in cure(parse("https://h.example/v1:m"), {})
     assert "keyring set memdir vllm" in cure(parse("vllm:m"), {})
     assert "OPENAI_API_KEY" in cure(parse("https://api.openai.com/v1/responses:m"), {})
+
+
+def test_where_the_command_is_not_on_the_path_the_cure_goes_by_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    monkeypatch.setattr(sys, "executable", "/my envs/bin/python")
+    assert "(`'/my envs/bin/python' -m keyring set memdir openai`)" in cure(parse("openai:m"), {})
+
+
+def test_where_the_keyring_is_missing_the_cure_says_how_it_comes(
+    on_path: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert f"(first `{how_to_install('keyring')}`, then `keyring set memdir openai`)" in cure(
+        parse("openai:m"), {}
+    )

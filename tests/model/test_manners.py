@@ -21,9 +21,9 @@ def refused(text: str, *, status: int = 400, param: str = "", code: str = "") ->
     return Said(status=status, param=param, code=code, text=text)
 
 
-def changed(before: Manners, refusal: Said, asked: int = 8192) -> dict[str, Any]:
+def changed(before: Manners, refusal: Said, asked: int = 8192, *, pictures: bool = True) -> dict[str, Any]:
     """What the refusal changed: the fields that are others now."""
-    after = without(before, refusal, asked=asked)
+    after = without(before, refusal, asked=asked, pictures=pictures)
     if after is None:
         return {}
     return {
@@ -209,10 +209,19 @@ def test_a_refusal_gives_up_the_one_thing_it_is_about(
             None,
         ),
         ("Prompt tokens limit exceeded: 230799 > 91442", 402, None),
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 4096]", 400, 4096),
+        ("`max_tokens` must be less than or equal to `4096`, the maximum value for it", 400, 4096),
+        ("max_tokens: must be <= 4096", 400, 4096),
+        ("max_tokens (8192) exceeds model limit 4096", 400, 4096),
+        ("max_tokens=8192 cannot be greater than max_model_len=max_total_tokens=4096.", 400, 2048),
     ],
 )
 def test_a_refusal_says_how_long_an_answer_may_be(text: str, status: int, most: int | None) -> None:
-    assert changed(Manners(), refused(text, status=status)) == ({"most": most} if most else {})
+    """And only a limit of the model's own becomes its manners: the window leaves the next request more."""
+    found = manners.room(refused(text, status=status), asked=8192)
+    assert (found.most if found and found.most >= manners.SMALLEST_ANSWER else None) == most
+    stays = found is not None and found.window is None
+    assert changed(Manners(), refused(text, status=status)) == ({"most": most} if stays else {})
 
 
 @pytest.mark.parametrize(
@@ -226,6 +235,55 @@ def test_a_refusal_says_how_long_an_answer_may_be(text: str, status: int, most: 
 )
 def test_a_refusal_about_nothing_optional_gives_up_nothing(refusal: Said) -> None:
     assert without(OPENAI, refusal, asked=8192) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invalid image: could not decode image",
+        "image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes",
+        "At most 1 image(s) may be provided in one request.",
+        "You uploaded an unsupported image. Please make sure it is one of ['png', 'jpeg']",
+        "model 'qwen2.5-vision:7b' was not found",
+        "Invalid function signature in tool definition",
+    ],
+)
+def test_what_is_wrong_with_one_picture_or_a_name_gives_up_nothing(text: str) -> None:
+    assert changed(Manners(), refused(text)) == {}
+
+
+def test_pictures_are_given_up_only_by_a_request_that_holds_one() -> None:
+    blind = refused("this model does not support image input")
+    assert changed(Manners(), blind) == {"images": False}
+    assert changed(Manners(), blind, pictures=False) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "body.{}: Extra inputs are not permitted",
+        "[{{'type': 'extra_forbidden', 'loc': ('body', '{}'), 'msg': 'Extra inputs are not permitted'}}]",
+        'json: unknown field "{}"',
+        "Unsupported parameter: '{}' is not supported with this model.",
+    ],
+)
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("store", {"store": False}),
+        ("include", {"encrypted": False}),
+        ("reasoning", {"effort": False}),
+        ("max_output_tokens", {"bound": False}),
+        ("max_completion_tokens", {"limit": "max_tokens", "swapped": True}),
+    ],
+)
+def test_a_field_is_known_by_its_path_and_in_quotes(text: str, field: str, change: dict[str, Any]) -> None:
+    assert changed(OPENAI, refused(text.format(field))) == change
+
+
+def test_a_signature_is_of_reasoning_where_reasoning_is_spoken_of() -> None:
+    text = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    assert changed(Manners(), refused(text)) == {"reasoning": False}
 
 
 WORDS = (

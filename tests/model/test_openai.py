@@ -1,63 +1,34 @@
-"""The adapter on OpenAI's SDK, in both dialects, talking real HTTP to the wire server."""
+"""What the adapter on OpenAI's SDK alone does, over real HTTP; the rest is in `test_streaming`."""
 
 from __future__ import annotations
 
+import json
 import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal
 
 import anyio
+import httpx2
 import openai
 import pytest
 
-from memdir.errors import (
-    BadReply,
-    ContextTooLong,
-    KeyMissing,
-    KeyRefused,
-    LibraryMissing,
-    ModelError,
-    ModelOverloaded,
-    ModelUnreachable,
-    NoSuchModel,
-    ToolsIgnored,
-)
-from memdir.model.messages import Image, Message, Request, Text, Thinking, ToolUse, person
-from memdir.model.openai import OpenAI, manners, survey
-from memdir.model.openai.failures import Service
+from memdir.errors import ContextTooLong, KeyRefused, ModelError, ModelOverloaded, ModelUnreachable
+from memdir.model.choose import client as chosen
+from memdir.model.messages import Block, Image, Message, Text, Thinking, Usage
+from memdir.model.openai import OpenAI, manners, survey, whole
+from memdir.model.openai.failures import Service, explained
 from memdir.model.openai.manners import Manners
 from memdir.testing import call, say, think
-from tests.model.conversations import PREFIX, ask, results
-from tests.wire.answers import (
-    breaks,
-    cut_off,
-    declines,
-    ends_early,
-    garbled_call,
-    key_refused,
-    no_usage,
-    overloaded,
-    quota,
-    rate_limited,
-    refused,
-    refuses_field,
-    stopped,
-    too_long,
-    tools_refused,
-    unknown_model,
-    written_call,
-)
+from tests.model.conversations import ask, results
+from tests.model.test_streaming import SOL, nobody, which
+from tests.wire.answers import Streamed, declines, ends_early, key_refused, quota, refused, refuses_field
+from tests.wire.dialects import Exchange, chat, responses
 from tests.wire.server import Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 
 Dialect = Literal["chat", "responses"]
-SOL = "gpt-6.2-sol"
-SCHEMA = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
 
 
 @pytest.fixture(autouse=True)
@@ -97,21 +68,6 @@ async def model(server: WireServer, dialect: Dialect) -> AsyncIterator[OpenAI]:
 
 
 # ── answers ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_an_answer_streams_piece_by_piece_and_comes_back_whole_A3(
-    server: WireServer, model: OpenAI
-) -> None:
-    server.add([say("I read the file 文件 and it is fine."), call("Read", file_path="a.py", limit=3)])
-    pieces: list[str] = []
-    reply = await model.complete(ask("look"), on_text=pieces.append)
-    assert len(pieces) > 1
-    assert "".join(pieces) == reply.text == "I read the file 文件 and it is fine."
-    assert [(use.name, use.input) for use in reply.message.tool_uses] == [
-        ("Read", {"file_path": "a.py", "limit": 3})
-    ]
-    assert (reply.stop, reply.model, reply.message.origin) == ("tool_use", SOL, "assistant")
-    assert server.seen[0].body["stream"] is True
 
 
 async def test_usage_tells_what_the_cache_had_A7(server: WireServer, model: OpenAI) -> None:
@@ -164,44 +120,12 @@ async def test_reasoning_travels_back_unchanged_in_responses(server: WireServer)
     assert server.seen[1].body["input"][1]["encrypted_content"] == "c2ln/+=="
 
 
-@pytest.mark.parametrize("text", ['{"file_path": ', "[1]", '{"n": NaN}', "[" * 100_000])
-async def test_a_tool_call_that_is_no_json_object_is_kept_as_it_came(
-    server: WireServer, model: OpenAI, text: str
-) -> None:
-    server.add(garbled_call("Read", text), say("ok"))
-    reply = await model.complete(ask("look"))
-    (use,) = reply.message.tool_uses
-    assert (use.input, use.malformed) == ({}, text.strip())
-    await model.complete(ask("look", reply.message, results(use.id)))
-
-
-async def test_a_tool_call_without_arguments_is_well_formed(server: WireServer, model: OpenAI) -> None:
-    server.add(call("Status"))
-    (use,) = (await model.complete(ask("look"))).message.tool_uses
-    assert use == ToolUse(id=use.id, name="Status", input={})
-
-
-@pytest.mark.parametrize(("theirs", "ours"), [("max_tokens", "max_tokens"), ("refusal", "refusal")])
-async def test_each_stop_reason_is_told(server: WireServer, model: OpenAI, theirs: str, ours: str) -> None:
-    server.add(stopped(theirs, say("So far")))
-    assert (await model.complete(ask("hi"))).stop == ours
-
-
 async def test_a_refusal_is_shown_and_told(server: WireServer, model: OpenAI) -> None:
     server.add(declines("I can't help with that."))
     pieces: list[str] = []
     reply = await model.complete(ask("hi"), on_text=pieces.append)
-    assert ("".join(pieces), reply.text, reply.stop) == (
-        "I can't help with that.",
-        "I can't help with that.",
-        "refusal",
-    )
-
-
-async def test_without_usage_nothing_is_learned_and_nothing_breaks(server: WireServer, model: OpenAI) -> None:
-    server.add(no_usage(say("hello")))
-    reply = await model.complete(ask("hi"))
-    assert (reply.text, reply.usage.total_input, model.scale) == ("hello", 0, 1.0)
+    assert "".join(pieces) == reply.text == "I can't help with that."
+    assert reply.stop == "refusal"
 
 
 async def test_a_picture_is_sent_once_and_then_left_out_for_a_model_that_sees_none(
@@ -218,17 +142,14 @@ async def test_a_picture_is_sent_once_and_then_left_out_for_a_model_that_sees_no
     assert ["aGk=" in seen.raw.decode() for seen in server.seen] == [True, False, False]
 
 
-# ── structured output, and tools ───────────────────────────────────────────────────────────────────────
+# ── what a server does not take ────────────────────────────────────────────────────────────────────────
 
 
-def which() -> Request:
-    return Request(prefix=PREFIX, messages=(person("which?"),), schema=SCHEMA, cache=False)
-
-
-async def test_a_structured_answer_is_json_R5(server: WireServer, model: OpenAI) -> None:
-    server.add(say('{"names": ["a.md"]}'))
-    assert (await model.complete(which())).text == '{"names": ["a.md"]}'
-    assert server.seen[0].is_structured
+async def test_a_side_query_is_asked_to_think_little_R5(server: WireServer, model: OpenAI) -> None:
+    server.add(say('{"names": []}'))
+    assert (await model.complete(which())).text == '{"names": []}'
+    body = server.seen[0].body
+    assert "low" in (body.get("reasoning_effort"), body.get("reasoning", {}).get("effort"))
 
 
 async def test_a_schema_that_the_server_does_not_take_is_done_without_R5(
@@ -241,21 +162,6 @@ async def test_a_schema_that_the_server_does_not_take_is_done_without_R5(
         assert (await model.complete(which())).text == '{"names": ["a.md"]}'
         await model.complete(which())
     assert [seen.is_structured for seen in server.seen] == [True, True, False, False]
-
-
-async def test_an_answer_that_is_no_json_twice_is_a_bad_reply(server: WireServer, model: OpenAI) -> None:
-    server.add(say("I would take a.md"), say("a.md, I said"))
-    with pytest.raises(BadReply, match="did not answer with the JSON object"):
-        await model.complete(which())
-
-
-async def test_a_call_that_came_as_text_is_not_run(server: WireServer, model: OpenAI) -> None:
-    server.add(written_call(call("Read", file_path="a")))
-    with pytest.raises(ToolsIgnored):
-        await model.complete(ask("look"))
-
-
-# ── manners ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("field", ["stream_options", "max_tokens"])
@@ -297,103 +203,12 @@ async def test_a_router_that_can_be_paid_for_less_is_asked_for_less(server: Wire
     assert [seen.body["max_tokens"] for seen in server.seen] == [8192, 3395]
 
 
-# ── trouble ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [overloaded(), rate_limited(), breaks(overloaded()), breaks(overloaded(), told="ending"), ends_early()],
-    ids=["503", "429", "in the stream", "as its end", "without an end"],
-)
-async def test_overload_is_tried_again_A3(server: WireServer, model: OpenAI, fault: Any) -> None:
-    server.add(fault, fault, say("at last"))
-    assert (await model.complete(ask("hi"))).text == "at last"
-    assert len({seen.raw for seen in server.seen}) == 1
-    server.assert_exhausted()
-
-
-async def test_overload_that_lasts_is_told_A3(server: WireServer, model: OpenAI) -> None:
-    server.add(overloaded(), breaks(overloaded()), overloaded())
-    with pytest.raises(ModelOverloaded, match="overloaded"):
-        await model.complete(ask("hi"))
-    server.assert_exhausted()
-
-
-@pytest.mark.parametrize("fault", [cut_off, ends_early, lambda *blocks: breaks(overloaded(), *blocks)])
-async def test_an_answer_that_was_seen_in_part_is_not_asked_for_twice(
-    server: WireServer, model: OpenAI, fault: Any
-) -> None:
-    server.add(fault(say("I will write a long file now, so wait."), call("Write", content="x" * 500)))
-    pieces: list[str] = []
-    with pytest.raises((ModelUnreachable, ModelOverloaded)):
-        await model.complete(ask("hi"), on_text=pieces.append)
-    assert "".join(pieces) == "I will write a long file now, so wait."
-    assert len(server.seen) == 1
-
-
-@pytest.mark.parametrize(
-    ("fault", "error", "sentence", "cure"),
-    [
-        (key_refused(401), KeyRefused, "was refused", "keyring set memdir 127.0.0.1:"),
-        (key_refused(403), KeyRefused, "was refused", "keyring set memdir 127.0.0.1:"),
-        (unknown_model(), NoSuchModel, f"has no model {SOL}", "--model"),
-        (too_long(), ContextTooLong, "too long", "start a new conversation"),
-        (breaks(too_long()), ContextTooLong, "too long", "start a new conversation"),
-        (quota(), KeyRefused, "can't pay", "billing"),
-        (tools_refused(), ToolsIgnored, "can't call tools", "choose a model"),
-        (tools_refused(None), ToolsIgnored, "can't call tools", "choose a model"),
-    ],
-)
-async def test_what_the_service_refuses_is_told_with_a_cure_and_not_asked_again(
-    server: WireServer, model: OpenAI, fault: Any, error: type[ModelError], sentence: str, cure: str
-) -> None:
-    server.add(fault)
-    with pytest.raises(error, match=sentence) as told:
-        await model.complete(ask("hi"))
-    assert cure in (told.value.hint or "")
-    assert len(server.seen) == 1
-    assert server.key not in f"{told.value} {told.value.hint} {model!r}"
-
-
-async def test_a_server_that_is_not_there_is_unreachable() -> None:
-    with socket.socket() as taken:  # bound and not listening: nobody answers, and nobody else gets the port
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+async def test_ollama_that_is_away_is_to_be_started_A3() -> None:
+    with nobody() as url:
         async with OpenAI("m", base_url=f"{url}/v1", name="ollama:m", max_retries=0) as model:
-            with pytest.raises(ModelUnreachable, match=f"no server answers at {url}") as told:
+            with pytest.raises(ModelUnreachable, match=f"nothing listens at {url}") as told:
                 await model.complete(ask("hi"))
-            found = await model.survey()
     assert "ollama serve" in (told.value.hint or "")
-    assert (found.reachable, found.cure) == (False, told.value.hint)
-
-
-async def test_a_base_url_that_is_none_is_told() -> None:
-    async with OpenAI("m", base_url="http://[", max_retries=0) as model:
-        with pytest.raises(ModelUnreachable):
-            await model.complete(ask("hi"))
-
-
-async def test_without_the_library_the_cure_is_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(LibraryMissing, match="is not installed") as told:
-        await OpenAI(SOL).complete(ask("hi"))
-    assert told.value.hint == "pip install 'memdir[openai]'"
-
-
-@pytest.mark.parametrize("url", [None, "https://models.example.org/v1"])
-async def test_in_tests_a_real_model_is_out_of_reach(url: str | None) -> None:
-    with pytest.raises(ModelUnreachable, match="MEMDIR_TEST_NO_NETWORK"):
-        await OpenAI(SOL, api_key="k", base_url=url).complete(ask("hi"))
-
-
-async def test_an_error_of_the_one_who_listens_is_not_the_models(server: WireServer, model: OpenAI) -> None:
-    def broken(text: str) -> None:
-        raise ValueError("terminal gone")
-
-    server.add(say("hello"), say("hello"))
-    with pytest.raises(ValueError, match="terminal gone"):
-        await model.complete(ask("hi"), on_text=broken)
-    assert (await model.complete(ask("hi"))).text == "hello"
 
 
 # ── keys, and whom they go to ──────────────────────────────────────────────────────────────────────────
@@ -433,7 +248,7 @@ async def test_a_server_without_a_key_gets_a_placeholder(
     server.add(say("ok"))
     async with client(server, api_key=None) as model:
         await model.complete(ask("hi"))
-    assert server.seen[0].headers["authorization"] == "Bearer none"
+    assert server.seen[0].headers["authorization"] == "Bearer no-key"
 
 
 async def test_no_proxy_stands_between_here_and_here(
@@ -457,14 +272,17 @@ async def test_key_and_address_may_come_from_the_environment(
     assert server.seen[0].headers["authorization"] == "Bearer key-of-the-environment"
 
 
-@pytest.mark.parametrize("given", [None, ""])
-async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
-    monkeypatch.setenv("OPENAI_ADMIN_KEY", "k")
-    if given is not None:
-        monkeypatch.setenv("OPENAI_API_KEY", given)
-    with pytest.raises(KeyMissing, match="OPENAI_API_KEY is not set") as told:
-        await OpenAI(SOL).complete(ask("hi"))
-    assert "https://platform.openai.com" in (told.value.hint or "")
+async def test_a_key_of_the_environment_that_is_refused_is_to_be_checked_there(
+    server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-environment")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.v1)
+    server.add(key_refused())
+    async with OpenAI(SOL, dialect="chat", key_cure="put it into the system keyring") as model:
+        with pytest.raises(KeyRefused) as told:
+            await model.complete(ask("hi"))
+    assert (told.value.hint or "").startswith("check OPENAI_API_KEY: ")
+    assert "keyring" not in (told.value.hint or "")
 
 
 # ── the window, and what a server tells ────────────────────────────────────────────────────────────────
@@ -529,14 +347,31 @@ async def test_a_model_that_is_not_loaded_has_its_window_after_the_first_answer(
     server.route("/api/show", {"model_info": {"x.context_length": 99}})
 
     def load(seen: Seen) -> Text:
-        loaded.append({"name": SOL, "context_length": 4096})
+        loaded.append({"name": SOL, "context_length": 8192})
         return say("ok")
 
     server.add(load)
     async with client(server) as model:
         assert (await model.survey()).window is None
+        assert model.window == 4096, "what Ollama gives as a rule"
         await model.complete(ask("hi"))
-        assert model.window == 4096
+        assert model.window == 8192
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [("ollama:m", 4096), ("ollama:gpt-oss:120b-cloud", 32_768), ("lmstudio:m", 32_768), ("vllm:m", 32_768)],
+)
+def test_before_anybody_was_asked_ollama_is_taken_to_give_little(name: str, window: int) -> None:
+    assert chosen(name, environment={}).window == window
+
+
+async def test_a_model_in_ollamas_cloud_has_its_largest_window(server: WireServer) -> None:
+    listed(server, row(id="m:cloud", owned_by="library"))
+    server.route("/api/ps", {"models": []})
+    server.route("/api/show", {"capabilities": ["tools"], "model_info": {"x.context_length": 131_072}})
+    async with OpenAI("m:cloud", dialect="chat", base_url=server.v1, api_key="k") as model:
+        assert (await model.survey()).window == model.window == 131_072
 
 
 async def test_a_server_that_cuts_in_silence_is_not_asked_what_does_not_fit(server: WireServer) -> None:
@@ -545,9 +380,78 @@ async def test_a_server_that_cuts_in_silence_is_not_asked_what_does_not_fit(serv
     server.route("/api/show", {"capabilities": ["tools"]})
     async with client(server) as model:
         with pytest.raises(ContextTooLong, match="too long") as told:
-            await model.complete(ask("word " * 5000))
+            await model.complete(ask("word " * 9000))
     assert "OLLAMA_CONTEXT_LENGTH" in (told.value.hint or "")
     assert server.seen == []
+
+
+async def test_a_first_guess_and_pictures_keep_no_question_from_ollama(server: WireServer) -> None:
+    listed(server, row(owned_by="library"))
+    server.route("/api/ps", {"models": [{"name": SOL, "context_length": 4096}]})
+    server.route("/api/show", {"capabilities": ["tools"]})
+    pictures = [Image(media_type="image/png", data="aGk=")] * 4
+    shown = Message(role="user", content=(Text(text="these:"), *pictures), origin="person")
+    server.add(say("ok"), say("ok"), say("ok"))
+    async with client(server) as model:
+        await model.complete(ask(shown))
+        await model.complete(ask("hi"))
+        assert model.scale != 1.0
+        await model.complete(ask(shown))
+    async with client(server) as model:
+        server.add(say("ok"))
+        await model.complete(ask(". , " * 4200))  # by the guess too long
+
+
+async def test_what_a_window_has_no_room_for_today_it_may_have_tomorrow(server: WireServer) -> None:
+    words = (
+        "This model's maximum context length is 16384 tokens. However, you requested 22192 tokens (14000 in "
+        "the messages, 8192 in the completion)."
+    )
+    server.add(refused(400, {"error": {"message": words, "param": "max_tokens"}}), say("ok"), say("ok"))
+    async with client(server) as model:
+        await model.complete(ask("word " * 11_000))
+        assert model.window == 16_384
+        await model.complete(ask("hi"))
+    assert [seen.body["max_tokens"] for seen in server.seen] == [8192, 2383, 8192]
+
+
+async def test_a_window_without_room_for_an_answer_is_a_long_conversation(server: WireServer) -> None:
+    words = (
+        "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is "
+        "4096 tokens and your request has 3900 input tokens (8192 > 4096 - 3900)."
+    )
+    server.add(refused(400, {"error": {"message": words, "param": "max_tokens"}}))
+    async with client(server) as model:
+        with pytest.raises(ContextTooLong):
+            await model.complete(ask("hi"))
+    assert len(server.seen) == 1
+
+
+async def test_a_bound_that_responses_does_not_take_is_left_out(server: WireServer) -> None:
+    server.add(refuses_field("max_output_tokens"), say("ok"))
+    async with client(server, "responses") as model:
+        assert (await model.complete(ask("hi"))).text == "ok"
+    assert ["max_output_tokens" in seen.body for seen in server.seen] == [True, False]
+
+
+async def test_an_event_that_is_null_ends_nothing_and_one_without_end_is_a_bad_reply() -> None:
+    def events(*data: str) -> httpx2.Response:
+        text = "".join(f"data: {one}\n\n" for one in data)
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, text=text)
+
+    def piece(text: str, finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+        return json.dumps({"choices": [choice]})
+
+    answers = [events(piece("a"), "null", piece("b", "stop"), "[DONE]"), events("[" * 100_000)]
+    http = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: answers.pop(0)))
+    async with OpenAI("m", dialect="chat", base_url="http://127.0.0.1:9/v1", max_retries=0) as model:
+        sdk = await model._open()
+        model._to_ask = 0
+        sdk._client = http
+        assert (await model.complete(ask("hi"))).text == "ab"
+        with pytest.raises(ModelError):
+            await model.complete(ask("hi"))
 
 
 async def test_an_answer_gets_no_more_room_than_the_window_leaves(server: WireServer) -> None:
@@ -572,7 +476,7 @@ async def test_an_empty_stream_near_the_window_is_a_long_conversation(
 @pytest.mark.parametrize(
     ("rows", "routes", "problem", "cure"),
     [
-        ([row(id="a"), row(id="b")], {}, f"has no model {SOL}; it has: a, b", "--model"),
+        ([row(id="a"), row(id="b")], {}, f"has no model {SOL}; it has: a, b", "memdir models"),
         (
             [row(id="a:latest", owned_by="library")],
             {"/api/ps": {"models": []}, "/api/show": refused(404, {"error": "not found"})},
@@ -586,6 +490,18 @@ async def test_an_empty_stream_near_the_window_is_a_long_conversation(
             "choose a model",
         ),
         ([row(id="x.gguf", owned_by="llamacpp")], {"/props": {}}, None, None),
+        (
+            [row(id="x.gguf", owned_by="llamacpp")],
+            {"/props": {"chat_template_caps": {"supports_tools": False, "supports_tool_calls": False}}},
+            "its chat template knows no tools, so it will hardly call any",
+            "choose a model",
+        ),
+        (
+            [row(id=f"{SOL}:8b", owned_by="library")],
+            {"/api/ps": {"models": []}, "/api/show": refused(404, {"error": "not found"})},
+            f"it has: {SOL}:8b",
+            f"did you mean `openai:{SOL}:8b`? Or fetch it: `ollama pull {SOL}`",
+        ),
     ],
 )
 async def test_a_survey_says_what_is_wrong(
@@ -601,6 +517,82 @@ async def test_a_survey_says_what_is_wrong(
     assert (found.problem is None) == (problem is None)
     assert (cure or "") in (found.cure or "")
     assert server.seen == []
+
+
+@pytest.mark.parametrize(
+    ("caps", "calls_tools"),
+    [
+        ({"supports_tools": True, "supports_tool_calls": True}, True),
+        ({"supports_tools": False, "supports_tool_calls": True}, False),
+        ({"supports_system_role": True}, None),
+        (None, None),
+    ],
+)
+async def test_a_template_that_knows_no_tools_is_known_after_a_question_and_is_asked_all_the_same(
+    server: WireServer, caps: Any, calls_tools: bool | None
+) -> None:
+    listed(server, row(owned_by="llamacpp"))
+    props = {"default_generation_settings": {"n_ctx": 20_000}, "chat_template_caps": caps}
+    server.route("/props", props)
+    server.add(say("I can do that."))
+    async with client(server) as model:
+        assert model.calls_tools is None
+        assert (await model.complete(ask("hi"))).text == "I can do that."
+        assert model.calls_tools is calls_tools
+
+
+async def test_a_server_that_is_started_later_still_tells_its_window(server: WireServer) -> None:
+    """That nobody was there does not count as an answer."""
+    with nobody() as url:
+        async with OpenAI(SOL, dialect="chat", base_url=f"{url}/v1", api_key="k", max_retries=0) as model:
+            for _ in range(3):
+                with pytest.raises(ModelUnreachable):
+                    await model.complete(ask("hi"))
+            assert model._to_ask == 2
+
+
+# ── servers that do not stream as others do ────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("told", ["text", "call", "error"])
+async def test_a_whole_answer_in_place_of_a_stream_is_read(
+    server: WireServer, dialect: Dialect, told: str
+) -> None:
+    block: Block = call("Read", file_path="a") if told == "call" else say("all at once")
+    body: Any = {"error": {"message": "out of memory", "type": "server_error"}}
+    if told != "error":
+        seen = Exchange(body={"model": SOL}, number=1, usage=Usage(input=2000, output=3))
+        body = {"chat": chat, "responses": responses}[dialect].whole(Streamed(blocks=[block]), seen)
+    server.route(f"/v1/{'chat/completions' if dialect == 'chat' else 'responses'}", body)
+    pieces: list[str] = []
+    async with client(server, dialect, max_retries=0) as model:
+        if told == "error":
+            with pytest.raises(ModelOverloaded, match="in trouble"):
+                await model.complete(ask("hi"))
+            return
+        reply = await model.complete(ask("hi"), on_text=pieces.append)
+    assert "".join(pieces) == reply.text == ("all at once" if told == "text" else "")
+    assert [use.input for use in reply.message.tool_uses] == [{"file_path": "a"}] * (told == "call")
+    assert (reply.stop, reply.usage.output) == ("tool_use" if told == "call" else "end_turn", 3)
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_an_error_in_a_field_of_its_own_is_heard(kind: str) -> None:
+    """llama.cpp told errors so; and some servers call a stream JSON."""
+    text = (
+        'data: {"choices":[{"index":0,"delta":{"content":"So"}}]}\n\n'
+        'error: {"code":400,"message":"the request exceeds the available context size","type":"x"}\n\n'
+    )
+    answer = httpx2.Response(200, headers={"content-type": kind}, content=text.encode())
+    transport = httpx2.MockTransport(lambda _: answer)
+    async with openai.AsyncOpenAI(
+        base_url="http://127.0.0.1/v1", api_key="k", http_client=httpx2.AsyncClient(transport=transport)
+    ) as sdk:
+        stream = await sdk.post("/x", cast_to=object, stream=True, stream_cls=openai.AsyncStream[object])
+        async with await whole.or_in_pieces(stream) as events:
+            assert "choices" in await anext(aiter(events))
+            with pytest.raises(ContextTooLong), explained(Service(name="m", model="m")):
+                await anext(events)
 
 
 async def test_openai_itself_is_asked_for_the_one_model(server: WireServer) -> None:
@@ -625,14 +617,6 @@ async def test_a_survey_of_a_wrong_address_says_so(server: WireServer) -> None:
         found = await model.survey()
     assert "there is no API of this kind" in (found.problem or "")
     assert "/v1" in (found.cure or "")
-
-
-async def test_a_survey_tells_a_key_that_is_refused(server: WireServer) -> None:
-    server.route("/v1/models", key_refused())
-    async with client(server) as model:
-        found = await model.survey()
-    assert found.reachable
-    assert "was refused" in (found.problem or "")
 
 
 @pytest.mark.parametrize(
@@ -663,51 +647,15 @@ async def test_a_service_that_does_not_count_is_asked_once(server: WireServer) -
     assert len(server.looked) == 1
 
 
-# ── lifetime ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_an_aborted_question_leaves_the_client_usable(server: WireServer, model: OpenAI) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-
-    def slowly(seen: Seen) -> Text:
-        asked.set()
-        go_on.wait(10)
-        return say("too late")
-
-    server.add(say("warm"), slowly, say("again"))
-    await model.complete(ask("hi"))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(model.complete, ask("hi"))
-        await anyio.to_thread.run_sync(asked.wait, 10)
-        tasks.cancel_scope.cancel()
-    go_on.set()
-    assert (await model.complete(ask("hi"))).text == "again"
-
-
-async def test_a_closed_client_opens_again_when_asked(server: WireServer, model: OpenAI) -> None:
-    server.add(say("one"), say("two"))
-    await model.complete(ask("hi"))
-    await model.aclose()
-    await model.aclose()
-    assert (await model.complete(ask("hi"))).text == "two"
-
-
-STORY = """
-import sys, anyio
-from memdir.model.openai import OpenAI
-from memdir.model.messages import Prefix, Request, person
-
-async def main():
-    async with OpenAI("m", dialect="chat", base_url=sys.argv[1]) as model:
-        await model.complete(Request(prefix=Prefix(system=(), tools=()), messages=(person("hi"),)))
-
-anyio.run(main)
-"""
-
-
-def test_a_closed_client_leaves_no_warning_at_shutdown(server: WireServer) -> None:
-    server.add(say("ok"))
-    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", STORY, server.v1]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    server.assert_exhausted()
+async def test_no_proxy_stands_before_an_address_here_that_the_environment_names(
+    server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_KEY", "gateway-plum-seven")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.v1)
+    server.add(say("ok"), refused(403, {"error": {"message": "no gateway-plum-seven here"}}))
+    async with OpenAI(SOL, dialect="chat") as model:
+        assert (await model.complete(ask("hi"))).text == "ok"
+        with pytest.raises(ModelError, match="not shown"):
+            await model.complete(ask("hi"))

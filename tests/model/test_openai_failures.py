@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import email.utils
 import importlib
 import json
 import pkgutil
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -15,12 +18,15 @@ import pytest
 from memdir import errors
 from memdir.model.openai.failures import Service, explain
 from memdir.model.openai.said import InStream, Server, said
+from memdir.model.service import near
 from tests.wire import wordings
 
 REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1/chat/completions")
 OPENAI = Service(name="openai:m", model="m")
 
 OUTSIDE = {
+    "ContentFilterFinishReasonError",  # of the SDK's own parsing
+    "LengthFinishReasonError",
     "APIRemovedInV1",  # of functions that are gone
     "StreamAlreadyConsumed",  # of reading a response twice
     "SubjectTokenProviderError",  # of identities that we don't use
@@ -94,7 +100,7 @@ def openais(status: int, code: str | None = None, message: str = "m", kind: str 
         ),
         (openais(403, None, "your input was flagged"), errors.ModelError, "was flagged", ""),
         (openais(413), errors.ContextTooLong, "too long", "new conversation"),
-        (openais(404, "model_not_found"), errors.NoSuchModel, "OpenAI has no model m", "--model"),
+        (openais(404, "model_not_found"), errors.NoSuchModel, "OpenAI has no model m", "memdir models"),
         (openais(429, "insufficient_quota"), errors.KeyRefused, "can't pay", "billing"),
         (openais(429, "rate_limit_exceeded"), errors.ModelOverloaded, "rate limit", "wait a minute"),
         (openais(500), errors.ModelOverloaded, "overloaded or in trouble", "later"),
@@ -116,9 +122,12 @@ def test_what_openai_answers_is_told_with_a_cure(
 def test_a_conversation_that_is_too_long_is_seen_in_each_servers_words(server: wordings.Server) -> None:
     said_ = wordings.TOO_LONG[server]
     body = said_.get("body") or {"error": {key: said_[key] for key in ("message", "type", "code")}}
-    told = explain(answered(said_["status"], body), service=service(server))
+    url = "https://openrouter.ai/api/v1" if server == "openrouter" else "http://127.0.0.1:11434/v1"
+    told = explain(answered(said_["status"], body), service=service(server, url))
     assert type(told) is errors.ContextTooLong
-    assert ("; or " in (told.hint or "")) == (server != "openrouter")
+    cure, _, second = (told.hint or "").rpartition("; or ")
+    assert second == "start a new conversation; what was learned is kept"
+    assert (cure == "") == (server == "openrouter"), "a larger window, where there can be one, comes first"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +161,11 @@ def test_an_answer_that_might_be_too_long_is_no_long_conversation() -> None:
 def test_a_model_without_tools_is_seen_in_each_servers_words(server: wordings.Server) -> None:
     said_ = wordings.TOOLS_REFUSED[server]
     body = said_.get("body") or {"error": {key: said_.get(key) for key in ("message", "type", "code")}}
-    assert type(explain(answered(said_["status"], body), service=service(server))) is errors.ToolsIgnored
+    told = explain(answered(said_["status"], body), service=service(server))
+    assert type(told) is errors.ToolsIgnored
+    assert "can't call tools" in str(told)
+    switch = {"vllm": "--enable-auto-tool-choice --tool-call-parser", "llamacpp": "--jinja"}.get(server)
+    assert (switch or "choose a model that") in (told.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -160,9 +173,9 @@ def test_a_model_without_tools_is_seen_in_each_servers_words(server: wordings.Se
     [
         ("ollama", 404, 'model "m" not found, try pulling it first', "ollama pull m"),
         ("lmstudio", 404, "No models loaded. Please load a model in the developer page", "lms load m"),
-        ("openrouter", 400, "m is not a valid model ID", "--model"),
-        ("openrouter", 404, "No endpoints found for m.", "--model"),
-        ("vllm", 404, "The model `m` does not exist.", "--model"),
+        ("openrouter", 400, "m is not a valid model ID", "memdir models"),
+        ("openrouter", 404, "No endpoints found for m.", "memdir models"),
+        ("vllm", 404, "The model `m` does not exist.", "memdir models"),
     ],
 )
 def test_an_unknown_model_is_told_with_a_cure(server: Server, status: int, text: str, cure: str) -> None:
@@ -197,16 +210,44 @@ def test_a_password_in_an_address_is_not_told() -> None:
     assert "secret" not in f"{away} {away.hint}"
 
 
+CURE = "put one there"
+
+
 @pytest.mark.parametrize(
-    ("server", "url", "cure"),
+    ("given", "sentence", "cure"),
     [
-        ("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-        ("unknown", "https://models.example.org:8443/v1", "`keyring set memdir models.example.org:8443`"),
+        (
+            {"key_from": "OPENROUTER_API_KEY", "key_cure": CURE},
+            "was refused (401)",
+            "check OPENROUTER_API_KEY: is it",
+        ),
+        (
+            {"key_from": "the system keyring", "key_cure": CURE},
+            "was refused (401)",
+            "the key in the system keyring",
+        ),
+        ({"key_from": "the system keyring", "key_cure": CURE}, "was refused (401)", f"model? Or {CURE}"),
+        (
+            {},
+            "was refused (401)",
+            "store the key of that server: `keyring set memdir models.example.org:8443`",
+        ),
+        ({"has_key": False, "key_cure": CURE}, "wants a key, and none is stored for it", CURE),
+        (
+            {"has_key": False},
+            "the server at https://models.example.org:8443 wants a key",
+            "keyring set memdir",
+        ),
     ],
 )
-def test_a_key_that_is_refused_is_told_with_where_it_is_kept(server: Server, url: str, cure: str) -> None:
-    told = explain(openais(401), service=service(server, url))
+def test_a_key_that_is_refused_is_told_with_where_it_was_found(
+    given: dict[str, Any], sentence: str, cure: str
+) -> None:
+    told = explain(
+        openais(401), service=replace(service("unknown", "https://models.example.org:8443/v1"), **given)
+    )
     assert type(told) is errors.KeyRefused
+    assert sentence in str(told)
     assert cure in (told.hint or "")
 
 
@@ -217,6 +258,25 @@ def test_a_router_that_wants_to_be_paid_says_so_and_how_long_to_wait_for_it() ->
     assert "more credits" in str(told)
     limited = answered(429, {"error": {"message": "slow down", "code": 429}}, **{"retry-after": "20"})
     assert "wait 20 seconds" in (explain(limited, service=service("openrouter")).hint or "")
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "words"),
+    [
+        ("retry-after", "300", "it asks to wait 5 minutes"),
+        ("retry-after", "in 5 minutes", "it asks to wait 5 minutes"),
+        ("retry-after-ms", "7000", "it asks to wait 7 seconds"),
+        ("retry-after", "7200", "it asks to wait 2 hours"),
+        ("retry-after", "0.001", "wait a minute, then try again"),
+        ("retry-after", "soon", "wait a minute, then try again"),
+        ("retry-after", "inf", "hours"),
+    ],
+)
+def test_how_long_to_wait_is_told_in_plain_words(header: str, value: str, words: str) -> None:
+    if value == "in 5 minutes":
+        value = email.utils.formatdate(time.time() + 300, usegmt=True)
+    told = explain(answered(429, {"error": {"message": "slow down"}}, **{header: value}), service=OPENAI)
+    assert words in (told.hint or "")
 
 
 def test_a_model_that_is_loading_is_told_as_that() -> None:
@@ -283,12 +343,119 @@ def test_a_connection_that_fails_is_unreachable(error: Exception) -> None:
     ],
 )
 def test_a_server_on_this_machine_that_is_away_is_to_be_started(server: Server, cure: str) -> None:
-    told = explain(openai.APIConnectionError(request=REQUEST), service=service(server))
-    assert "no server answers at http://127.0.0.1:11434" in str(told)
+    told = explain(lost(httpx2.ConnectError("m"), because=ConnectionRefusedError()), service=service(server))
+    assert str(told) == "nothing listens at http://127.0.0.1:11434"
     assert cure in (told.hint or "")
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), AttributeError("x"), TypeError("x")])
+def lost(*chain: BaseException, because: BaseException | None = None) -> openai.APIConnectionError:
+    """The SDK's error for a connection, with what led to it; the last one is hidden, as the HTTP client
+    hides it."""
+    error = openai.APIConnectionError(request=REQUEST)
+    last: BaseException = error
+    for cause in chain:
+        last.__cause__ = last = cause
+    last.__context__ = because
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "url", "sentence"),
+    [
+        (lost(httpx2.ReadError("m")), "http://127.0.0.1:11434/v1", "the answer of ollama:m broke off"),
+        (lost(httpx2.RemoteProtocolError("m")), "https://h.example/v1", "the answer of ollama:m broke off"),
+        (httpx2.ReadError("m"), "https://h.example/v1", "the answer of ollama:m broke off"),
+        (
+            lost(httpx2.ConnectError("m"), because=ConnectionRefusedError()),
+            "https://h.example/v1",
+            "no connection to ollama:m at https://h.example",
+        ),
+        (lost(httpx2.ConnectError("certificate")), "https://127.0.0.1:9/v1", "no connection to ollama:m at"),
+        (
+            lost(
+                httpx2.ConnectError("m"),
+                because=ExceptionGroup("m", [OSError("v6"), ConnectionRefusedError()]),
+            ),
+            "http://127.0.0.1:11434/v1",
+            "nothing listens at http://127.0.0.1:11434",
+        ),
+    ],
+)
+def test_what_became_of_a_connection_is_told_apart(error: Exception, url: str, sentence: str) -> None:
+    told = explain(error, service=service("ollama", url))
+    assert type(told) is errors.ModelUnreachable
+    assert str(told).startswith(sentence)
+    assert told.hint
+
+
+def test_a_connection_to_openai_itself_may_have_been_moved() -> None:
+    told = explain(lost(httpx2.ConnectError("m")), service=OPENAI)
+    assert str(told) == "no connection to openai:m"
+    assert "OPENAI_BASE_URL" in (told.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("model", "models", "cure"),
+    [
+        (
+            "qwen3",
+            ("gemma3:4b", "qwen3:8b"),
+            "did you mean `ollama:qwen3:8b`? Or fetch it: `ollama pull qwen3`",
+        ),
+        ("qwen3:4b", ("qwen3:8b",), "did you mean `ollama:qwen3:8b`?"),
+        ("qwem3:8b", ("gemma3:4b", "qwen3:8b"), "did you mean `ollama:qwen3:8b`?"),
+        ("qwen3", ("gemma3:4b",), "fetch it: `ollama pull qwen3`"),
+        ("qwen3", (), "fetch it: `ollama pull qwen3`"),
+    ],
+)
+def test_a_wrong_name_that_is_near_a_right_one_is_told_with_that(
+    model: str, models: tuple[str, ...], cure: str
+) -> None:
+    there = replace(service("ollama"), model=model, name=f"ollama:{model}")
+    assert there.name_cure(models).startswith(cure)
+
+
+@pytest.mark.parametrize(
+    ("model", "models", "found"),
+    [
+        ("qwen3-8b", ("a", "qwen/qwen3-8b"), "qwen/qwen3-8b"),
+        ("claude-sonet-5", ("claude-opus-5-5", "claude-sonnet-5"), "claude-sonnet-5"),
+        ("m", ("m", "mm"), None),
+        ("nobody-1", ("qwen3.5:9b", "gpt-6.2-sol"), None),
+    ],
+)
+def test_which_name_was_meant(model: str, models: tuple[str, ...], found: str | None) -> None:
+    assert near(model, models) == found
+
+
+ECHOES = [
+    "[{'type': 'string_type', 'loc': ('body', 'messages'), 'msg': 'no', 'input': 'Anna moved to Lisbon'}]",
+    "[{'loc': ('body',), 'msg': 'no', 'input': {'a': [\"it's }\", 'Anna moved to Lisbon']}}, {'loc': 'b'}]",
+    "[{'msg': 'no', 'input': {'a': 'Anna moved to Lisbon",
+    '{"detail": [{"msg": "no", "input": {"a": "the maximum context length: Anna moved to Lisbon"}}]} no',
+    "no [type=string_type, input_value='the maximum context length Anna moved to Lisbon', input_type=str]",
+    "no [type=string_type, input_value={'a': 'Anna moved to Lisbon",
+]
+
+
+@pytest.mark.parametrize("words", ECHOES)
+@pytest.mark.parametrize("key", ["message", "detail", "error"])
+def test_what_was_sent_is_neither_told_nor_searched_for_words(words: str, key: str) -> None:
+    error = answered(400, {key: words})
+    told = explain(error, service=OPENAI)
+    assert type(told) is errors.ModelError
+    assert "Anna" not in f"{told} {told.hint} {said(error)}"
+    assert "no" in said(error).text
+
+
+def test_faults_in_a_message_are_read_without_what_was_sent() -> None:
+    fault = {"loc": ["body", "store"], "msg": "Extra inputs are not permitted", "input": "Anna moved"}
+    assert said(answered(422, {"message": {"detail": [fault]}})).text.startswith("body.store: Extra inputs")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), AttributeError("x"), TypeError("x"), RecursionError("x")]
+)
 def test_what_is_no_answer_is_a_bad_reply(error: Exception) -> None:
     assert type(explain(error, service=OPENAI)) is errors.BadReply
 

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.errors import UsageError
-from memdir.model.providers import EXAMPLE, PROVIDERS, endpoint, is_at_home, parse, shown
+from memdir.model.providers import (
+    EXAMPLE,
+    PROVIDERS,
+    endpoint,
+    has_list_prices,
+    is_at_home,
+    is_free,
+    parse,
+    shown,
+)
 
 
 def where(name: str, **environment: str) -> tuple[str, str]:
@@ -95,6 +104,7 @@ def test_an_address_says_where_and_in_which_dialect_A3(name: str, url: str, dial
     ("name", "hint"),
     [
         ("", "for instance `anthropic:claude-sonnet-5`"),
+        ("  ", "for instance `anthropic:claude-sonnet-5`"),
         ("odd", "there is `local`, `anthropic:MODEL`, `openai:MODEL`"),
         ("nobody:model", "`https://HOST/v1:MODEL`"),
         ("local:big", "there is `local`"),
@@ -106,11 +116,22 @@ def test_an_address_says_where_and_in_which_dialect_A3(name: str, url: str, dial
         ("o3", "did you mean `openai:o3`?"),
         ("qwen3:8b", "did you mean `ollama:qwen3:8b`?"),
         ("llama3.2:latest", "did you mean `ollama:llama3.2:latest`?"),
+        ("llama3", "did you mean `ollama:llama3`?"),
+        ("llama3:instruct", "did you mean `ollama:llama3:instruct`?"),
+        ("lama3", "did you mean `ollama:lama3`?"),
+        ("gpt-oss:20b", "did you mean `ollama:gpt-oss:20b`?"),
+        ("gpt-oss", "did you mean `ollama:gpt-oss`?"),
+        ("mistral", "did you mean `ollama:mistral`?"),
+        ("qwen/qwen3-8b", "did you mean `lmstudio:qwen/qwen3-8b` or `openrouter:qwen/qwen3-8b`?"),
+        ("openai/gpt-6-sol", "did you mean `openai:gpt-6-sol`?"),
+        ("openai/gpt-oss-20b", "did you mean `openrouter:openai/gpt-oss-20b`?"),
+        ("Ollama/qwen3:8b", "did you mean `ollama:qwen3:8b`?"),
         ("antropic:claude-sonnet-5", "did you mean `anthropic:claude-sonnet-5`?"),
         ("OpenAI:gpt-6-sol", "did you mean `openai:gpt-6-sol`?"),
         ("open-router:x/y", "did you mean `openrouter:x/y`?"),
         ("claude:claude-opus-5", "did you mean `anthropic:claude-opus-5`?"),
         ("llama.cpp:m", "did you mean `llamacpp:m`?"),
+        ("llama.cpp", "did you mean `llamacpp:qwen3-8b`?"),
         ("ollma", "did you mean `ollama:qwen3:8b`?"),
         ("localhost:8000/v1:m", "an address begins with http:// or https://"),
         ("http:m", "an address begins with http:// or https://"),
@@ -166,6 +187,91 @@ def test_a_key_has_no_place_in_a_name_and_is_never_shown_E10(name: str) -> None:
     assert shown(name) == "(not shown)"
 
 
+SHORT = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"//me:{SHORT}@h.example/v1:m",
+        f"http:/me:{SHORT}@h.example/v1:m",
+        f"me:{SHORT}@h.example/v1:m",
+        f"http:\\\\me:{SHORT}@h.example/v1:m",
+        f"http:\\\\me:{SHORT}",
+        f"http\uff1a//me:{SHORT}/v1:m",
+        f"http://me\uff1a{SHORT}\uff20h.example/v1:m",
+        f"me\uff1a{SHORT}",
+        f"http://me:{SHORT}%40h.example/v1:m",
+        f"http://h.example:{SHORT}/v1:m",
+        f"http://h.example/v1;key={SHORT}:m",
+        f"http://{SHORT}.h.example\n/v1:m",
+        f"{SHORT}/" + "word-" * 20,
+        f"{SHORT}" + "0123456789abcdef" * 2,
+        f"{SHORT}-0d9f2c1e-7b1a-4c3d-9e8f-aa11bb22cc33",
+        f"http://h.example/v1:{SHORT}" + "m" * 300,
+    ],
+)
+def test_what_may_be_a_password_in_a_name_that_means_nothing_is_not_shown_E10(name: str) -> None:
+    with pytest.raises(UsageError) as told:
+        parse(name)
+    assert SHORT not in f"{told.value} {told.value.hint}"
+    assert shown(name) == "(not shown)"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["odd", "claude-sonnet-4-5-20250929", "meta-llama/Llama-3.1-8B-Instruct", "qwen3:8b", "gpt-6-luna"],
+)
+def test_the_name_of_a_model_is_shown_also_without_its_provider(name: str) -> None:
+    assert shown(name) == name
+    with pytest.raises(UsageError, match=re.escape(repr(name))):
+        parse(name)
+
+
+def test_a_name_that_is_too_long_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memdir.secrets.scan", None)
+    with pytest.raises(UsageError, match="over 300 characters"):
+        parse("a" * 1_000_000)
+    assert shown("a" * 1_000_000) == "(not shown)"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "https://a\u2100b/v1:m",
+        "http://h:\uff11\uff12/v1:m",
+        "http://h:\u0663/v1:m",
+        "https://h\u00e9/v1:m",
+        "https://a..b/v1:m",
+        f"https://{'a' * 64}.example/v1:m",
+        "https://%00/v1:m",
+        "http://134744072/v1:m",
+        "http://0x08080808/v1:m",
+        "http://8.8.2056/v1:m",
+        "http://010.8.8.8/v1:m",
+        "http://999.1.1.1/v1:m",
+    ],
+)
+def test_a_host_that_nobody_can_read_or_reach_is_no_address(name: str) -> None:
+    with pytest.raises(UsageError, match=r"is no address|names no path"):
+        parse(name)
+    for variable, model in (("OPENAI_BASE_URL", "openai:m"), ("OLLAMA_HOST", "ollama:m")):
+        with pytest.raises(UsageError, match=f"^{variable} names no address$"):
+            where(model, **{variable: name.removesuffix(":m")})
+
+
+@pytest.mark.parametrize("variable", [one.moved_by for one in PROVIDERS.values()])
+@pytest.mark.parametrize(
+    "said",
+    [f"http://me:{SHORT}@h/v1", f"http://{SHORT}@h/v1", f"http://h/v1?key={SHORT}", f"http://h/v1#{SHORT}"],
+)
+def test_a_variable_that_holds_more_than_an_address_is_told_without_it_E10(variable: str, said: str) -> None:
+    (name,) = (one.name for one in PROVIDERS.values() if one.moved_by == variable)
+    with pytest.raises(UsageError, match=f"^{variable} holds more than an address") as told:
+        where(f"{name}:m", **{variable: said})
+    assert SHORT not in f"{told.value} {told.value.hint}"
+
+
 @given(st.text(max_size=60) | st.text("http:/@[]?#:.alocv1 ", max_size=40).map("http://".__add__))
 def test_any_text_is_a_name_or_a_sentence(text: str) -> None:
     try:
@@ -208,6 +314,29 @@ def test_responses_are_spoken_to_openai_alone_A3(url: str, dialect: str, at_home
 
 
 @pytest.mark.parametrize(
+    ("moved", "theirs"),
+    [
+        ({}, True),
+        ({"OPENAI_BASE_URL": "https://api.openai.com/v1/"}, True),
+        ({"OPENAI_BASE_URL": "https://eu.api.openai.com/v1"}, False),
+        ({"OPENAI_BASE_URL": "http://api.openai.com/v1"}, False),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:4000/v1"}, False),
+        ({"OPENAI_BASE_URL": "nonsense"}, False),
+    ],
+)
+def test_list_prices_are_those_of_the_providers_own_address(moved: dict[str, str], theirs: bool) -> None:
+    assert has_list_prices(PROVIDERS["openai"], moved) is theirs
+
+
+def test_a_server_on_this_machine_is_free_but_in_the_place_of_one_that_is_paid() -> None:
+    moved = {one.moved_by: "http://127.0.0.1:4000/v1" for one in PROVIDERS.values()}
+    specs = [parse(f"{one.name}:m") for one in PROVIDERS.values()]
+    free = {spec.text for spec in specs if is_free(spec, endpoint(spec, moved))}
+    assert free == {"ollama:m", "lmstudio:m", "vllm:m", "llamacpp:m"}
+    assert not is_free(parse("ollama:m:cloud"), endpoint(parse("ollama:m:cloud"), {}))
+
+
+@pytest.mark.parametrize(
     ("said", "url"),
     [
         ("gpu-box", "http://gpu-box:11434/v1"),
@@ -235,6 +364,26 @@ def test_a_variable_that_names_no_address_is_told_by_its_name(said: str) -> None
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "not an address",
+        "gpu box:1234",
+        "http://a b",
+        "ho\x7fst",
+        "a:b",
+        "[::1",
+        "x:0",
+        "http://\udcff",
+        "http://h/\udcff",
+    ],
+)
+def test_ollamas_variable_may_name_no_address_either(said: str) -> None:
+    with pytest.raises(UsageError, match="OLLAMA_HOST names no address") as told:
+        where("ollama:m", OLLAMA_HOST=said)
+    assert "http://127.0.0.1:11434" in (told.value.hint or "")
+
+
+@pytest.mark.parametrize(
     ("url", "flagged", "here"),
     [
         ("http://127.0.0.1:8000/v1", False, True),
@@ -246,6 +395,7 @@ def test_a_variable_that_names_no_address_is_told_by_its_name(said: str) -> None
         ("http://gpu.lan:8000/v1", False, False),
         ("http://gw.example.org/v1", True, False),
         ("http://8.8.8.8/v1", True, False),
+        ("http://[::ffff:8.8.8.8]/v1", True, False),
         ("https://gw.example.org/v1", False, False),
         ("http://127.0.0.1.example.org/v1", True, False),
     ],
@@ -263,3 +413,4 @@ def test_a_place_is_named_by_host_and_an_unusual_port() -> None:
         for name in ("openai:m", "ollama:m", "http://[::1]:81/v1:m", "https://h.example:443/v1:m")
     ]
     assert hosts == ["api.openai.com", "127.0.0.1:11434", "[::1]:81", "h.example"]
+    assert endpoint(parse("http://[::1]/v1:m"), {}).entry == "[::1]:80"

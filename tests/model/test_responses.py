@@ -214,6 +214,68 @@ def test_the_phase_of_a_message_goes_back_with_it() -> None:
     assert [item.get("phase") for item in sent(ask("go", reply.message))] == [None, "commentary", None]
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"summary": "told"}, {"summary": [None]}, {"encrypted_content": 7}, {"id": ["rs_1"]}, {"content": "c"}],
+)
+def test_reasoning_of_a_shape_that_would_be_refused_does_not_go_back(odd: dict[str, Any]) -> None:
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2Vh", **odd}
+    _, reply = heard(done(item), done(message("Yes")), ended())
+    assert [item["type"] for item in sent(ask("go", reply.message))] == ["message", "message"]
+
+
+def test_what_is_no_reasoning_is_not_sent_as_reasoning() -> None:
+    odd = [Thinking(thinking="hm", signature=words, source=ME) for words in ("no JSON", '{"type":"message"}')]
+    assert [item["type"] for item in sent(ask("go", assistant(*odd, "so")))] == ["message", "message"]
+
+
+@pytest.mark.parametrize("end", [ended(output=[]), ended(), {"type": "response.completed"}])
+def test_text_that_is_in_no_item_is_what_was_shown(end: dict[str, Any]) -> None:
+    pieces = [{"type": "response.output_text.delta", "delta": piece} for piece in ("Hel", "lo")]
+    shown, reply = heard(*pieces, end)
+    assert shown == reply.text == "Hello"
+    call = {"type": "function_call", "call_id": "a", "name": "Read", "arguments": "{}"}
+    _, reply = heard(*pieces, done(call), end)
+    assert [type(block) for block in reply.message.content] == [Text, ToolUse]
+
+
+def test_a_refusal_that_is_in_no_item_is_told() -> None:
+    _, reply = heard({"type": "response.refusal.delta", "delta": "I can't."}, ended(output=[]))
+    assert (reply.text, reply.stop) == ("I can't.", "refusal")
+
+
+def test_calls_that_share_an_id_get_different_ones() -> None:
+    call = {"type": "function_call", "call_id": "a", "name": "Read", "arguments": {"x": 1}}
+    uses = heard(done(call), done(call), done({**call, "call_id": 5}), ended())[1].message.tool_uses
+    assert (uses[0].id, uses[2].id) == ("a", "5")
+    assert len({use.id for use in uses}) == 3
+    assert all(use.input == {"x": 1} for use in uses)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_empty"),
+    [
+        ({"type": "response.created", "response": {}}, True),
+        ({"type": "response.in_progress", "response": {}}, True),
+        ({"type": "keepalive"}, True),
+        ({"type": "response.reasoning_summary_text.delta", "delta": "hm"}, False),
+        ({"type": "response.function_call_arguments.delta", "delta": "{"}, False),
+        ({"type": "response.output_text.delta", "delta": "So"}, False),
+        (ended(), False),
+    ],
+)
+def test_an_answer_is_empty_if_nothing_of_it_came(event: dict[str, Any], is_empty: bool) -> None:
+    answer = responses.Answer(source=ME, limit=8192)
+    answer.take(event)
+    assert answer.is_empty is is_empty
+
+
+def test_an_item_may_be_missing_and_its_content_a_string() -> None:
+    empty: dict[str, Any] = {"type": "response.output_item.done", "item": None}
+    shown, reply = heard(empty, ended(output=[None, {"type": "message", "content": "Hello"}]))
+    assert shown == reply.text == "Hello"
+
+
 def test_a_call_that_is_no_json_is_kept_as_it_came() -> None:
     call = {"type": "function_call", "call_id": "a", "name": "Read", "arguments": '{"x'}
     (use,) = heard(done(call), ended())[1].message.tool_uses

@@ -133,3 +133,13 @@ def test_a_failure_never_quotes_the_answer() -> None:
     error = structured.failed(reply("the secret word"), "m")
     assert isinstance(error, BadReply)
     assert "secret word" not in f"{error} {error.hint}"
+
+
+def test_a_text_full_of_braces_takes_no_time_to_speak_of() -> None:
+    assert list(json_text.objects("{" * 200_000)) == []
+    assert list(json_text.objects("function(){a}" * 20_000)) == []
+
+
+def test_halves_of_a_character_that_were_parted_are_put_together_and_lone_ones_go() -> None:
+    assert json_text.sendable("a \ud83d\ude00 b \ud83d c \udc80") == "a 😀 b ? c ?"
+    assert json_text.sendable("plain 文 😀") == "plain 文 😀"

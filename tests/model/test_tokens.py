@@ -23,6 +23,9 @@ from tests.model.conversations import READ, ask, results
         ("𠀀", 1),
         ("run 测试 now", 4),
         ("\udc80", 1),
+        (" " * 400 + "x", 2),
+        ("=" * 80 + "\n" * 40, 2),
+        ("x" * 40, 10),
     ],
 )
 def test_latin_counts_by_bytes_and_chinese_by_characters(text: str, about: int) -> None:

@@ -14,14 +14,14 @@ import pytest
 
 from memdir.agent.events import Event, Events
 from memdir.agent.file_state import FileState
-from memdir.errors import KeyRefused, ModelOverloaded
+from memdir.errors import ContextTooLong, KeyRefused, ModelOverloaded
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Request, Text, ToolResult, ToolUse, assistant, person
 from memdir.recall.prefetch import Prefetch, Recall, why_not
 from memdir.recall.recent import programs, recent_tools
 from memdir.recall.select import Selection
 from memdir.recall.surface import SESSION_BYTES
-from memdir.testing import ScriptedModel, say
+from memdir.testing import Line, ScriptedModel, say
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 CHOSEN = say('{"selected_memories": ["lag.md"]}')
@@ -310,6 +310,77 @@ async def test_the_end_of_a_turn_cancels_words_that_stepped_in_R1(tmp_path: Path
         at.recall.on_turn_over(at.talk)
         assert await at.recall.collect() == []
         assert at.recall.last is None
+
+
+@pytest.mark.anyio
+async def test_one_prompt_that_is_too_long_for_the_model_is_not_the_next_one_R5(tmp_path: Path) -> None:
+    model = ScriptedModel([ContextTooLong("it is too long"), CHOSEN])
+    async with scene(tmp_path, model) as at:
+        await taken(at)
+        await taken(at)
+    assert told_of(at) == [("recall", "scripted:model", "ContextTooLong", False)]
+    assert [e.fields["how"] for e in at.seen if e.name == "recalled"] == ["local", "model"]
+
+
+def hanging(times: int, *, but_at: int | None = None) -> tuple[ScriptedModel, list[anyio.Event]]:
+    """A model that does not answer, `but_at` one time, and what tells that it was asked."""
+    asked = [anyio.Event() for _ in range(times)]
+    left = iter(asked)
+
+    async def never(_: Request) -> Text:
+        next(left).set()
+        await anyio.sleep_forever()
+        return CHOSEN
+
+    lines: list[Line] = [never] * times
+    if but_at is not None:
+        lines.insert(but_at, CHOSEN)
+    return ScriptedModel(lines), asked
+
+
+async def let_by(at: Scene, asked: anyio.Event | None, *, ends: Message | None) -> None:
+    """A turn that is over before the model has chosen."""
+    at.talk = Talk()
+    await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+    if asked is not None:
+        await asked.wait()
+        assert await at.recall.collect() == []
+    if ends is not None:
+        at.talk.messages.append(ends)
+    at.recall.on_turn_over(at.talk)
+
+
+@pytest.mark.anyio
+async def test_a_selector_that_is_busy_longer_than_turns_take_is_left_to_words_R5(tmp_path: Path) -> None:
+    model, asked = hanging(3)
+    async with scene(tmp_path, model) as at:
+        for each in asked:
+            assert told_of(at) == []
+            await let_by(at, each, ends=assistant("by 3 s"))
+        assert told_of(at) == [("recall", "scripted:model", "ModelOverloaded", True)]
+        for _ in range(2):
+            assert len(await taken(at)) == 1
+    assert len(model.requests) == 3
+    assert len(told_of(at)) == 1
+    (why,) = (event.fields["why"] for event in at.seen if event.name == "degraded")
+    assert why == "scripted:model has not chosen in time in 3 turns"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("between", ["an answer", "a failed turn", "a broken call"])
+async def test_only_turns_in_a_row_that_ended_in_an_answer_count_R5(tmp_path: Path, between: str) -> None:
+    model, asked = hanging(3, but_at=2) if between == "an answer" else hanging(4)
+    call = assistant(ToolUse(id="1", name="Bash", input={}))
+    async with scene(tmp_path, model) as at:
+        for each in asked[:2]:
+            await let_by(at, each, ends=assistant("by 3 s"))
+        if between == "an answer":
+            assert len(await taken(at)) == 1
+        else:
+            await let_by(at, asked[2], ends=call if between == "a broken call" else None)
+        assert told_of(at) == []
+        await let_by(at, asked[-1], ends=assistant("by 3 s"))
+        assert bool(told_of(at)) == (between != "an answer")
 
 
 # -- tools in use --------------------------------------------------------------------------------------------

@@ -119,4 +119,4 @@ async def test_an_extraction_on_another_model_says_that_it_shares_no_cache_A4(
     async with stage.running(extract) as runtime:
         await runtime.start()
     told = [event.fields for event in stage.of(NO_SHARED_CACHE)]
-    assert told == [{"job": "extract", "model": model, "host": "scripted:chat"}] * expected
+    assert told == [{"job": "extract", "model": model, "host": "scripted:chat", "free": False}] * expected

@@ -331,7 +331,7 @@ CHOICES: dict[str, Choice] = {
     "well": Choice(answers=[FIRST, SECOND], how=("model", "model")),
     "overloaded for a moment": Choice(answers=[overloaded(), FIRST, SECOND], how=("model", "model")),
     "overloaded": Choice(answers=[*[overloaded()] * TRIES, SECOND], how=("local", "model")),
-    "context too long": Choice(answers=[too_long()], how=("local", "local")),
+    "context too long": Choice(answers=[too_long(), SECOND], how=("local", "model")),
     "key refused": Choice(answers=[key_refused()], how=("local", "local")),
     "unknown model": Choice(answers=[unknown_model()], how=("local", "local")),
     "schema ignored, and kept at the second question": Choice(

@@ -2,10 +2,10 @@
 
     python -m tests.stress.kill --rounds 200 --seed 1
 
-A writer saves, updates, deletes and restores memories in a loop, and says before and after each step what it
-does. Each memory has lines in the index that a person wrote below its entry. After each kill -9 the directory
-is looked at as it was left, mended as at any start, and looked at again: every byte of a file, and every line
-of the index, is as before the step or as after it.
+A writer saves, updates, deletes and restores memories in a loop, and takes back what a run has changed; it
+says before and after each step what it does. Each memory has lines in the index that a person wrote below its
+entry. After each kill -9 the directory is looked at as it was left, mended as at any start, and looked at
+again: every byte of a file, and every line of the index, is as before the step or as after it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 
 from memdir.memory import entrypoint, topic
 from memdir.memory.entrypoint import Pointer
+from memdir.memory.journal import Journal
 from memdir.memory.store import ANY, MemoryDir
 from tests.cases import REPO
 
@@ -55,7 +56,11 @@ def write_for_ever(store: MemoryDir, seed: int) -> None:
         file = chance.choice(NAMES)
         trashed = {entry.file for entry in store.trashed()}
         there = (store.directory / file).exists()
-        if there and chance.random() < 0.5:
+        if there and chance.random() < 0.3:
+            check, data = anything(file, chance)
+            with told("undo", file, check):
+                undo(store, file, check, data, chance)
+        elif there and chance.random() < 0.5:
             with told("delete", file, GONE):
                 store.delete(file, now=NOW)
         elif file in trashed and not there:
@@ -63,11 +68,28 @@ def write_for_ever(store: MemoryDir, seed: int) -> None:
             with told("restore", file, check):
                 store.restore(file)
         else:
-            body = f"{chance.random()}\n" * chance.choice([1, 20, 3000])
-            check = hashlib.sha256(body.encode()).hexdigest()
-            data = topic.render(name=file, description=check, type="project", body=body).encode()
+            check, data = anything(file, chance)
             with told("save", file, check):
                 store.save(file, data, pointer=entry(file, check), expected=ANY, now=NOW, origin=None)
+
+
+def anything(file: str, chance: random.Random) -> tuple[str, bytes]:
+    """A new content for a file, and its checksum."""
+    body = f"{chance.random()}\n" * chance.choice([1, 20, 3000])
+    check = hashlib.sha256(body.encode()).hexdigest()
+    return check, topic.render(name=file, description=check, type="project", body=body).encode()
+
+
+def undo(store: MemoryDir, file: str, check: str, data: bytes, chance: random.Random) -> None:
+    """A run that changes a memory or deletes it, or both, and is taken back."""
+    journal = Journal()
+    run = store.recording(journal)
+    changes, deletes = chance.choice([(True, True), (True, False), (False, True)])
+    if changes:
+        run.save(file, data, pointer=entry(file, check), expected=ANY, now=NOW, origin=None)
+    if deletes:
+        run.delete(file, now=NOW)
+    store.take_back(journal)
 
 
 @contextmanager
@@ -85,6 +107,7 @@ class Killer:
     chance: random.Random
     allowed: dict[str, set[str]] = field(default_factory=dict)
     entries: dict[str, set[str]] = field(default_factory=dict)
+    as_it_was: tuple[set[str], set[str]] = (set(), set())
     steps: int = 0
 
     def prepare(self) -> None:
@@ -123,10 +146,16 @@ class Killer:
         if not line.endswith("\n") or line.count(" ") != 3:
             return
         said, step, file, check = line.split()
+        self.steps += said == "done"
+        if step == "undo":
+            was = self.allowed[file], self.entries[file]
+            self.as_it_was = was if said == "begin" else self.as_it_was
+            now = (was[0] | {check, GONE}, was[1] | {check}) if said == "begin" else self.as_it_was
+            self.allowed[file], self.entries[file] = now
+            return
         held = [self.allowed, self.entries] if step == "save" else [self.allowed]
         for one in held:
             one[file] = {check} if said == "done" else one[file] | {check}
-        self.steps += said == "done"
 
     def look(self) -> None:
         """True at any moment: files whole and as old or new as they may be, and no pointer to nothing."""

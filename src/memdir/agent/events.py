@@ -7,6 +7,7 @@ fails is logged once a failure and never reaches the one who emitted.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,32 +16,35 @@ from memdir.errors import ModelError
 LOADED = "loaded"
 """The memory index went into a conversation: lines, bytes, truncated."""
 RECALLED = "recalled"
-"""Memories were put into a conversation: files, bytes, seconds."""
+"""Memories were put into a conversation: files, bytes, how (who chose: "model", "local"), seconds."""
 EXTRACTED = "extracted"
-"""A background run wrote memories: files, turns, tokens, seconds."""
+"""A background run succeeded, mostly without a change: files (changed), refused (not saved), seconds."""
 SKIPPED = "skipped"
 """A background job had nothing to do or may not run: job, why."""
 DENIED = "denied"
 """A tool call was not allowed: agent, tool, reason."""
 FORKED = "forked"
-"""A fork ended: label, stop, turns, tokens in and out, cache reads and writes, hit percent, seconds (A7)."""
+"""A fork ended: label, stop, turns, tokens in and out, cache reads and writes, hit percent, files (changed),
+denied (calls), seconds (A7)."""
 TURN_ENDED = "turn_ended"
-"""A turn of a conversation ended with an answer: agent, requests so far, seconds."""
+"""A turn of a conversation ended with an answer: agent, requests so far, seconds, cut (whether the answer
+ended at its length limit, twice)."""
 ABORTED = "aborted"
 """A turn was broken off before its final answer: agent."""
 CHANGED = "changed"
-"""Files that the conversation knows changed on disk: files (R8)."""
+"""Files that the conversation knows changed on disk: agent, files (R8)."""
 MENDED = "mended"
 """What a killed process left behind was put right: repairs."""
 FAILED = "failed"
-"""Something went wrong beside the conversation, which went on: where, error (its type). Of a model that is
-to be asked once more also again (True), model, why (the error's sentence)."""
+"""Something went wrong beside the conversation, which went on: where, and error (its type) if there was one.
+In a conversation's own steps also agent. Of a run of the extraction also why (the error's sentence, if there
+is one), again (whether it will be tried again), model (if it was its failure); of a cursor why and path."""
 DEGRADED = "degraded"
 """A background job goes on by rules, since its model failed: job, model, error (its type), why (the error's
 sentence), cure (what to do about it), lasting (whether the model is out of use for the whole session)."""
 NO_SHARED_CACHE = "no_shared_cache"
 """A background job reads the conversation with another model, which can't share its cache: job, model, host
-(the conversation's model)."""
+(the conversation's model), free (whether nobody sends a bill for that)."""
 
 Value = str | int | float | bool | None
 
@@ -76,8 +80,9 @@ class Events:
         for sink in tuple(self._sinks):
             try:
                 sink(event)
-            except Exception:  # noqa: BLE001 - a listener's fault is not the session's
-                _log.warning("an event listener failed on %s", name, exc_info=True)
+            except Exception as error:  # noqa: BLE001 - a listener's fault is not the session's
+                trace = "".join(traceback.format_tb(error.__traceback__))  # its text may quote a memory
+                _log.warning("an event listener failed on %s: %s\n%s", name, type(error).__name__, trace)
 
 
 class Degradation:
@@ -88,13 +93,13 @@ class Degradation:
     def __init__(self, job: str, events: Events) -> None:
         self._job = job
         self._events = events
-        self._told: ModelError | None = None
+        self._told: bool | None = None  # whether what was told lasts
 
-    def tell(self, model: str, error: ModelError) -> None:
-        """The model failed with this, and the rules have stepped in."""
-        if self._told is not None and (self._told.lasts or not error.lasts):
+    def tell(self, model: str, error: ModelError, *, lasts: bool) -> None:
+        """The model failed with this, and the rules have stepped in. `lasts`: for the whole session."""
+        if self._told is not None and (self._told or not lasts):
             return
-        self._told = error
+        self._told = lasts
         self._events.emit(
             DEGRADED,
             job=self._job,
@@ -102,7 +107,7 @@ class Degradation:
             error=type(error).__name__,
             why=str(error),
             cure=error.hint,
-            lasting=error.lasts,
+            lasting=lasts,
         )
 
 

@@ -31,7 +31,7 @@ class Forked:
     `messages` are those that it added, its instruction first. `turns` counts requests. `wrote` holds every
     write of a memory file, the index included; `deleted` the topic files removed. `denied` counts refused
     calls. Reaching the limit of turns is a success like any other end. `error`: what the model failed with,
-    if it did; what was written by then stays.
+    if it did; whether what was written by then stays is for the caller to say.
     """
 
     messages: tuple[Message, ...]

@@ -91,6 +91,11 @@ class Agent:
     _scope: anyio.CancelScope | None = field(default=None, init=False)
 
     @property
+    def is_running(self) -> bool:
+        """Whether a turn is going on."""
+        return self._scope is not None
+
+    @property
     def files(self) -> FileState:
         """What this conversation has seen of files."""
         return self.context.files
@@ -117,8 +122,9 @@ class Agent:
             with self._scope:
                 self._begin(message)
                 await self._beside("on_turn_start", self.hooks.on_turn_start, self, self.messages[-1])
-                answer = await self._until_answered()
-                self._tell(TURN_ENDED, requests=self.steps, seconds=round(time.monotonic() - began, 3))
+                reply = await self._until_answered()
+                answer, seconds = reply.message, round(time.monotonic() - began, 3)
+                self._tell(TURN_ENDED, requests=self.steps, seconds=seconds, cut=reply.stop == "max_tokens")
                 await self._beside("on_turn_end", self.hooks.on_turn_end, self)
         except anyio.get_cancelled_exc_class():
             self._broken_off(answer)
@@ -131,7 +137,7 @@ class Agent:
             raise Aborted("the turn was broken off")
         return answer
 
-    async def _until_answered(self) -> Message:
+    async def _until_answered(self) -> Reply:
         """Ask and act by turns, until the model answers without calling a tool.
 
         An answer that reached the length limit is continued once; what is there then is the answer.
@@ -146,7 +152,7 @@ class Agent:
                 continued = True
                 self.add(_note(GO_ON))
             else:
-                return reply.message
+                return reply
 
     async def _ask(self) -> Reply:
         if self.steps == self.max_steps:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -111,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0)
     except OSError as error:
         sys.exit(_failed(_refused(error), as_json=as_json))
+    except Exception as error:  # noqa: BLE001 - a fault of ours, told without what it may quote
+        sys.exit(_failed(_fault(error), as_json=as_json))
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -149,6 +152,20 @@ def _refused(error: OSError) -> MemdirError:
     """What the operating system would not do, as a sentence."""
     where = f"{error.filename}: " if error.filename else ""
     return MemdirError(f"{where}{error.strerror or type(error).__name__}")
+
+
+def _fault(error: BaseException) -> MemdirError:
+    """A fault in memdir itself: its kind and where it arose. Its text may quote a memory, a key or a server's
+    words, so that is not shown; nor are the errors that it came from.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    where = ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-3:])
+    return MemdirError(
+        f"memdir failed ({type(error).__name__} at {where})",
+        hint="this is a fault of memdir's own: please report it with this line",
+    )
 
 
 def _write_anything() -> None:

@@ -16,6 +16,7 @@ from memdir.cli.terminal import Terminal
 from memdir.errors import ModelNotConfigured
 from memdir.model.jobs import Models
 from memdir.model.local import CURE
+from memdir.model.streaming import StreamingClient
 
 
 @click.command(short_help="Talk with a model that remembers.")
@@ -29,7 +30,8 @@ def chat(opened: app.Opening, prompt: tuple[str, ...], model: str | None) -> int
     terminal, each line of standard input is a turn, and what needs your permission is not done.
     """
     project = open_project(opened, model=model)
-    if Models.of(project.settings).chat.is_local:
+    talks = Models.of(project.settings, jobs=("conversation",), said_at=project.said_at).chat
+    if talks.is_local:
         raise ModelNotConfigured("a conversation needs a language model, and none is configured", hint=CURE)
     with terminal_as_it_was():
         return anyio.run(_talk, project, " ".join(prompt))
@@ -39,7 +41,7 @@ async def _talk(project: app.Project, prompt: str) -> int:
     """The whole conversation, and the exit code: 130 if it was broken off, and where nobody looks on, that of
     the last turn.
     """
-    terminal = Terminal(project)
+    terminal, failure = Terminal(project), None
     async with app.running(project, events=Events(terminal.on_event)) as runtime:
         terminal.conversation = await runtime.start(
             ask=terminal.ask if terminal.lines.at_terminal else None,
@@ -47,13 +49,20 @@ async def _talk(project: app.Project, prompt: str) -> int:
             on_saved=terminal.saved,
         )
         terminal.watch_tools()
+        if isinstance(runtime.models.chat, StreamingClient):
+            runtime.models.chat.on_wait = terminal.waiting
         if terminal.lines.at_terminal:
             talk(f"{project.settings.model} in {project.places.root}; /help says what else you can type")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_listen, terminal)
-            await terminal.converse(prompt)
-            await terminal.finish(runtime)
+            try:
+                await terminal.converse(prompt)
+                await terminal.finish(runtime)
+            except Exception as error:  # noqa: BLE001 - raised again below, as itself and not as a group
+                failure = error
             tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
     return terminal.exit_code
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
@@ -115,15 +116,14 @@ class _Run:
                 quiet=True,
             )
             memory = memory_of(project).directory
-            async with app.running(project) as runtime:
-                saved = await runtime.learn(_for(project, part))
-            self._take(saved, memory)
+            async with app.running(project, jobs=("extraction",)) as runtime:
+                saved = await runtime.learn(_for(project, part), on_saved=partial(self._take, memory))
             self.warnings |= dict.fromkeys(project.warnings)
             if saved.changes and part.cwd and self.folder is None and not part.cwd.is_dir():
                 self.warnings[f"{part.cwd} is not there any more; its memories are in {memory}"] = None
 
-    def _take(self, saved: Saved, memory: Path) -> None:
-        """Add up what was done to each file, as it is at the end."""
+    def _take(self, memory: Path, saved: Saved) -> None:
+        """Add up what was done to each file, as it is at the end, also if a later part of the talk fails."""
         for change in saved.changes:
             place = memory / change.file
             before = self.changes.pop(place, None)

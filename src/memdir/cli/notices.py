@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.agent.events import DEGRADED, FAILED, NO_SHARED_CACHE, Event
+from memdir.agent.events import DEGRADED, EXTRACTED, FAILED, NO_SHARED_CACHE, TURN_ENDED, Event, Value
 from memdir.cli.output import visible
+from memdir.errors import Conflict
 from memdir.extract.saved import LABEL as EXTRACTION
 
 _BY_RULES = {EXTRACTION: "memories are saved by rules", "recall": "memories are chosen by their words"}
@@ -18,43 +19,91 @@ _BY_RULES = {EXTRACTION: "memories are saved by rules", "recall": "memories are 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A sentence for the person. `job` and `error` (its type) say what it is about; `passing`: that a failure
-    may yet be made up for. Of those with the same `key` only the first is told.
+    """A sentence for the person. `job` says what it is about; `passing`: that a failure will yet be made up
+    for, and `model` and `why` what it was, if it was a model's. Of those with the same `key` only the first
+    is told.
     """
 
     text: str
     job: str | None = None
-    error: str | None = None
     passing: bool = False
+    model: str | None = None
+    why: str | None = None
     key: str | None = None
 
     def replaces(self, other: Notice) -> bool:
         """Whether the other, if it was not told yet, is out of date."""
         return other.passing and not self.passing and self.job == other.job
 
+    def repeats(self, model: str, sentence: str) -> bool:
+        """Whether it says no more than what the conversation's model failed with, which was told just now."""
+        return (
+            self.passing
+            and self.why is not None
+            and self.model == visible(model)
+            and visible(sentence).startswith(self.why)  # an event holds the beginning of a long one
+        )
+
+
+def settles(event: Event, notice: Notice) -> bool:
+    """Whether the event says that what will yet be made up for has been."""
+    return notice.passing and event.name == EXTRACTED and notice.job == EXTRACTION
+
 
 def notice_of(event: Event) -> Notice | None:
     """What to tell of an event, if it is anything to the person."""
     said = {key: visible(str(value)) for key, value in event.fields.items() if value is not None}
+    if event.name == TURN_ENDED and event.fields.get("cut") and said.get("agent") == "main":
+        return Notice(text="(the answer ended at its length limit; ask the model to go on)")
     if event.name == FAILED:
-        return _failed(said, again=bool(event.fields.get("again")))
+        return _failed(said, again=event.fields.get("again"))
     if event.name == DEGRADED:
         return _degraded(said, lasting=bool(event.fields["lasting"]))
     if event.name == NO_SHARED_CACHE:
         job = "extraction" if said["job"] == EXTRACTION else said["job"]
-        what = "it can't read this conversation's cache, and pays for the whole of it each time"
+        again = (
+            "reads the whole of it anew each time"
+            if event.fields.get("free")
+            else "pays for the whole of it each time"
+        )
+        what = f"it can't read this conversation's cache, and {again}"
         text = f"({job} runs on {said['model']}, not on {said['host']}: {what})"
         return Notice(text=text, job=said["job"], key=text)
     return None
 
 
-def _failed(said: Mapping[str, str], *, again: bool) -> Notice:
+def _failed(said: Mapping[str, str], *, again: Value) -> Notice:
     job, error = said.get("where"), said.get("error")
-    if again:
-        text = f"({_why(said)}; saving will be tried again)"
-        return Notice(text=text, job=job, error=error, passing=True, key=f"{job} again")
+    why = said.get("why", error)
+    if job == EXTRACTION and again is not None:
+        return _not_saved(said, again=bool(again))
     text = f"({job} failed: {error}; the conversation goes on)"
-    return Notice(text=text, job=job, error=error, key=text)
+    if job == "cursor":
+        text = (
+            f"(how far this conversation is saved can't be noted in {said['path']}: {why}. Nothing is lost, "
+            f"but a part may be looked at again later; see that the folder can be written, and has room)"
+        )
+    return Notice(text=text, job=job, key=text)
+
+
+def _not_saved(said: Mapping[str, str], *, again: bool) -> Notice:
+    """A run of the extraction failed."""
+    later = "; saving will be tried again" if again else ""
+    if "model" in said:
+        text = f"({_why(said)}{later})" if again else f"(what was said is not saved: {_why(said)})"
+        return Notice(
+            text=text,
+            job=EXTRACTION,
+            passing=again,
+            model=said["model"],
+            why=said["why"],
+            key=f"{EXTRACTION} again" if again else text,
+        )
+    why, cure = said.get("why", said["error"]), ""
+    if said["error"] != Conflict.__name__:
+        cure = ". `memdir status` says in which folder; see that it can be written, and has room"
+    text = f"(what was said is not saved{' yet' if again else ''}: {why}{later}{cure})"
+    return Notice(text=text, job=EXTRACTION, passing=again, key=text)
 
 
 def _degraded(said: Mapping[str, str], *, lasting: bool) -> Notice:
@@ -62,7 +111,7 @@ def _degraded(said: Mapping[str, str], *, lasting: bool) -> Notice:
     what = _BY_RULES.get(job, f"{job} goes on by rules")
     cure = f". {said['cure']}" if lasting and "cure" in said else ""
     when = "from now on" if lasting else "meanwhile"
-    return Notice(text=f"({_why(said)}; {what} {when}{cure})", job=job, error=said["error"])
+    return Notice(text=f"({_why(said)}; {what} {when}{cure})", job=job)
 
 
 def _why(said: Mapping[str, str]) -> str:

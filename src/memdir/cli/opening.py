@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from memdir import app
-from memdir.cli.output import talk
+from memdir.cli.output import line, talk
 from memdir.memory.entrypoint import NAME
 from memdir.memory.store import MemoryDir
 from memdir.settings import Switch
@@ -75,4 +75,4 @@ def memory_of(project: app.Project) -> MemoryDir:
 def warn(project: app.Project) -> None:
     """Tell the person which settings were passed over, and which directories were refused."""
     for warning in project.warnings:
-        talk(f"warning: {warning}")
+        talk(line(f"warning: {warning}"))

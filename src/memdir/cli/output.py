@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -21,12 +22,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def emit_json(**fields: Any) -> None:
     """Print one versioned JSON object on stdout."""
-    click.echo(json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2))
+    text = json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2)
+    click.echo(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON may hold as it is, and a terminal or an editor may obey."""
 
 
 def talk(text: str, *, end: str = "\n") -> None:
-    """Say something to the person, on stderr."""
-    click.echo(text + end, err=True, nl=False)
+    """Say something to the person, on stderr. Whose words there are in it, nothing steers the terminal."""
+    click.echo(visible(text) + end, err=True, nl=False)
 
 
 def fail(error: MemdirError, *, as_json: bool) -> int:
@@ -40,11 +46,11 @@ def fail(error: MemdirError, *, as_json: bool) -> int:
 def complain(error: MemdirError | str) -> None:
     """An error, and what to do about it, on stderr."""
     if isinstance(error, str):
-        talk(error)
+        talk(line(error))
         return
-    talk(f"error: {error}")
+    talk(line(f"error: {error}"))
     if error.hint:
-        talk(f"hint: {error.hint}")
+        talk(line(f"hint: {error.hint}"))
 
 
 def error_as_json(error: MemdirError) -> dict[str, str | None]:
@@ -52,8 +58,14 @@ def error_as_json(error: MemdirError) -> dict[str, str | None]:
     return {"kind": type(error).__name__, "message": str(error), "hint": error.hint}
 
 
-def columns(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as aligned columns; the last one runs free, but for the edge of a terminal."""
+_NARROWEST = 24
+"""Columns that are left for the last column at least; with fewer it begins below the others."""
+
+
+def columns(rows: Iterable[Sequence[str]], *, wrap: bool = False) -> str:
+    """Rows as aligned columns; the last one runs free, but for the edge of a terminal: there it is cut, or
+    with `wrap` goes on below its beginning.
+    """
     table = [tuple(row) for row in rows]
     if not table:
         return ""
@@ -63,9 +75,30 @@ def columns(rows: Iterable[Sequence[str]]) -> str:
     def line(row: Sequence[str]) -> str:
         padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=False)]
         whole = "  ".join([*padded, row[-1]]).rstrip()
-        return whole if edge is None else cut(whole, edge)
+        if edge is None or cells(whole) <= edge:
+            return whole
+        return _folded("  ".join(padded), row[-1], edge) if wrap else cut(whole, edge)
 
     return "\n".join(line(row) for row in table)
+
+
+def _folded(before: str, text: str, edge: int) -> str:
+    """A row whose last column goes on below its beginning. A word that is too long, such as a path, is left
+    whole: so it can be copied.
+    """
+    indent = " " * (cells(before) + 2)
+    below = edge - len(indent) < _NARROWEST
+    if below:
+        indent = " " * 4
+    first, *more = text.split(" ")
+    lines = [first]
+    for word in more:
+        if len(indent) + cells(lines[-1]) + 1 + cells(word) > edge:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}"
+    whole = f"\n{indent}".join(lines)
+    return f"{before.rstrip()}\n{indent}{whole}" if below else f"{before}  {whole}"
 
 
 def cells(text: str) -> int:
@@ -93,10 +126,16 @@ def visible(text: str) -> str:
     )
 
 
+def line(text: str) -> str:
+    """The text as one line, whose words there are in it: also line ends and tabs as their codes."""
+    return "".join(f"\\x{ord(letter):02x}" if letter in "\n\t" else letter for letter in visible(text))
+
+
 def _steers(letter: str) -> bool:
     return (
         unicodedata.category(letter) == "Cc"
-        or "\u202a" <= letter <= "\u202e"
+        or letter in "\u061c\u200e\u200f"
+        or "\u2028" <= letter <= "\u202e"
         or "\u2066" <= letter <= "\u2069"
     )
 

@@ -32,7 +32,7 @@ def recall(
     prompt = " ".join(query)
 
     async def choose() -> Selection:
-        async with app.running(project) as runtime:
+        async with app.running(project, jobs=("recall",)) as runtime:
             return await runtime.recalled(prompt)
 
     selection = anyio.run(choose)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from memdir import app
 from memdir.cli.opening import memory_of, model_option, open_project
-from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.errors import UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
 from memdir.model import providers
-from memdir.model.jobs import Models
+from memdir.model.jobs import Models, parsed
 
 
 @click.command(short_help="Print where the memory is.")
@@ -51,16 +51,17 @@ def status(opened: app.Opening, model: str | None, as_json: bool) -> None:
     if as_json:
         emit_json(**facts)
         return
-    click.echo(columns(_rows(facts)))
+    click.echo(columns(((label, line(text)) for label, text in _rows(facts)), wrap=True))
     for sentence in (*facts["warnings"], *facts["problems"]):
-        talk(f"warning: {sentence}")
+        talk(line(f"warning: {sentence}"))
 
 
 def _facts(project: app.Project) -> dict[str, Any]:
     places, settings = project.places, project.settings
     names = Models.names(settings)
-    wrong = dict(_wrong(names.values()))
+    wrong = _wrong(names, Models.places(settings, project.said_at))
     shown = {job: providers.shown(name) for job, name in names.items()}
+    does = {job: None if job in wrong else name for job, name in shown.items()}
     facts: dict[str, Any] = {
         "on": project.memory is not None,
         "reason": project.switch.reason if project.memory or not project.switch.on else "no safe place",
@@ -68,13 +69,13 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "source": places.memory_source,
         "layout": places.layout,
         "model": shown["conversation"],
-        "recallModel": None if names["recall"] in wrong else shown["recall"],
-        "extractModel": shown["extraction"],
-        "dreamModel": shown["dream"],
+        "recallModel": does["recall"],
+        "extractModel": does["extraction"],
+        "dreamModel": does["dream"],
         "extract": settings.features.extract,
         "recall": settings.features.recall,
         "dream": settings.features.dream,
-        "warnings": [*project.warnings, *wrong.values()],
+        "warnings": [*project.warnings, *dict.fromkeys(wrong.values())],
         "problems": [],
     }
     if project.memory is None:
@@ -85,15 +86,17 @@ def _facts(project: app.Project) -> dict[str, Any]:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
 
 
-def _wrong(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The models that can't be, and why."""
-    for name in names:
+def _wrong(names: Mapping[str, str], places: Mapping[str, str]) -> dict[str, str]:
+    """The jobs whose model can't be, and why."""
+    wrong = {}
+    for job, name in names.items():
         try:
-            spec = providers.parse(name)
+            spec = parsed(name, at=places[job])
             if not spec.is_local:
                 providers.endpoint(spec, os.environ)
         except UsageError as error:
-            yield name, f"{error}: {error.hint}"
+            wrong[job] = f"{error}: {error.hint}"
+    return wrong
 
 
 def _contents(memory: MemoryDir) -> dict[str, Any]:
@@ -113,6 +116,9 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     def switch(name: str) -> str:
         return "on" if facts[name] else "off"
 
+    def by(model: str) -> str:
+        return f"by {facts[model]}" if facts[model] else "but the name of its model is wrong"
+
     rows = [
         ("memory", f"{switch('on')}: {facts['reason']}"),
         ("directory", f"{facts['memory'] or '-'} ({facts['source']})"),
@@ -125,8 +131,8 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ]
     return [
         *rows,
-        ("model", facts["model"]),
-        ("recall", f"{switch('recall')}, by {facts['recallModel'] or 'no model that is known'}"),
-        ("extraction", f"{switch('extract')}, by {facts['extractModel']}"),
-        ("dream", f"{switch('dream')}, by {facts['dreamModel']}"),
+        ("model", facts["model"] or "-"),
+        ("recall", f"{switch('recall')}, {by('recallModel')}"),
+        ("extraction", f"{switch('extract')}, {by('extractModel')}"),
+        ("dream", f"{switch('dream')}, {by('dreamModel')}"),
     ]

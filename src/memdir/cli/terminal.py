@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -20,12 +22,13 @@ from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
 from memdir.cli.editor import edit_memory
 from memdir.cli.lines import Lines
-from memdir.cli.notices import Notice, notice_of
+from memdir.cli.notices import Notice, notice_of, settles
 from memdir.cli.output import columns, complain, talk, visible
-from memdir.errors import Aborted, MemdirError
+from memdir.errors import Aborted, MemdirError, ModelError
 from memdir.extract.saved import Saved
 from memdir.memory import manifest
 from memdir.model.messages import ToolUse, Usage
+from memdir.model.pauses import in_words
 
 HELP = """\
 /memory          the memories of this project      /memory NAME   open one in your editor
@@ -82,9 +85,10 @@ class Terminal:
         if not finished:
             await self._give_up_saving()
             talk("saving was broken off; nothing is half-written")
+        self._drop(lambda notice: notice.passing)  # nothing is tried again after this
         self._tell_notices()
-        extractor = self.conversation.extractor if self.conversation else None
-        if self._agent.transcript and extractor is not None and extractor.is_behind:
+        extractor, messages = self.conversation.extractor if self.conversation else None, self._agent.messages
+        if self._agent.transcript and extractor is not None and extractor.is_behind(messages):
             talk(f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}` saves what is missing")
 
     async def _give_up_saving(self) -> None:
@@ -110,7 +114,7 @@ class Terminal:
         except MemdirError as error:
             self._end_line()
             complain(error)
-            self._notices = [notice for notice in self._notices if notice.error != type(error).__name__]
+            self._drop(partial(Notice.repeats, model=self._agent.model.name, sentence=str(error)))
             self.exit_code = 0 if self.lines.at_terminal else error.exit_code
         else:
             self._end_line()
@@ -181,6 +185,12 @@ class Terminal:
         click.echo(visible(text), nl=False)
         self._in_line = not text.endswith("\n")
 
+    def waiting(self, seconds: float, error: ModelError) -> None:
+        """The model is busy, and will be asked again: say so, if it is the person who waits for it."""
+        if self._agent.is_running:
+            self._end_line()
+            talk(f"({error}; trying again in {in_words(seconds)}, Ctrl-C breaks off)")
+
     def watch_tools(self) -> None:
         """Show each tool call that is made, in a line."""
         permit = self._agent.permit
@@ -202,13 +212,20 @@ class Terminal:
 
     def on_event(self, event: Event) -> None:
         """Keep what happened beside the conversation for the next pause, if it is anything to the person."""
+        self._drop(lambda notice: settles(event, notice))
         notice = notice_of(event)
         if notice is None or notice.key in self._told:
             return
         if notice.key is not None:
             self._told.add(notice.key)
-        self._notices = [other for other in self._notices if not notice.replaces(other)]
+        self._drop(notice.replaces)
         self._notices.append(notice)
+
+    def _drop(self, is_over: Callable[[Notice], bool]) -> None:
+        """Take back what was not told yet. Should it happen again, it is worth telling."""
+        for notice in [notice for notice in self._notices if is_over(notice)]:
+            self._notices.remove(notice)
+            self._told.discard(notice.key or "")
 
     async def ask(self, question: Question) -> bool:
         """Let the person decide on a tool call."""
@@ -255,4 +272,6 @@ def _cost(now: Usage, before: Usage) -> str:
         cache_read=now.cache_read - before.cache_read,
         output=now.output - before.output,
     )
+    if not spent.total_input and not spent.output:
+        return "[the server does not tell how many tokens it took]"
     return f"[{spent.total_input:,} tokens in, {spent.hit_percent} % from the cache; {spent.output:,} out]"

@@ -1,15 +1,18 @@
 """The state of a session -> whether the extraction runs now, and if not, why (E0, E3-E5, E7). All pure.
 
-`decide` is the whole order of checks. `since` and `has_words` answer its questions about messages: which
-are new, and is there a word of the person in them.
+`decide` is the whole order of checks, and `rules_step_in` says who does a run that a model failed in. The
+others answer questions about messages: which are new, which of them go together, and is there a word of the
+person in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
+from memdir.agent.attachments import memory_files_written
 from memdir.errors import ModelError
 from memdir.model.messages import Message
 
@@ -30,9 +33,8 @@ class Situation:
     """What the checks look at when a turn has ended.
 
     `turns` counts those since the last run, this one not included; `every` is how many it takes (E3).
-    `trailing`: this is the run that follows one during which a turn ended (E5). `wrote_memory`,
-    `has_words`: of what is new, whether the main agent wrote memory files in it (E4), and whether the
-    person said anything. `waiting`: a model failed at the run before, and its messages wait for the next one.
+    `trailing`: this is about what is due already (E5). `wrote_memory`, `has_words`: of the first stretch of
+    what is new, whether the main agent wrote memory files in it (E4), and whether the person said anything.
     """
 
     is_main: bool
@@ -45,22 +47,18 @@ class Situation:
     trailing: bool
     wrote_memory: bool
     has_words: bool
-    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Extract now. `turns` is the new count; `only_waiting`: what waits since a failure, and then decide
-    anew about the rest.
-    """
+    """Extract now. `turns` is the new count."""
 
     turns: int = 0
-    only_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """Not now. `turns` is the new count; `move_cursor`: what is new is dealt with; `keep`: run after this
+    """Not now. `turns` is the new count; `move_cursor`: this stretch is dealt with; `keep`: run after this
     one.
     """
 
@@ -85,8 +83,6 @@ def decide(now: Situation) -> Run | Skip:
     turns = now.turns if now.trailing else now.turns + 1
     if not now.trailing and turns < now.every:
         return Skip(reason="throttled", turns=turns)
-    if now.wrote_memory and now.waiting:  # what the agent wrote is of the turns since then
-        return Run(only_waiting=True)
     if now.wrote_memory:
         return Skip(reason="the agent wrote memory itself", turns=0, move_cursor=True)
     if not now.has_words:
@@ -101,14 +97,47 @@ def rules_step_in(error: ModelError, *, waiting: bool) -> bool:
     return error.lasts or waiting
 
 
-def since(messages: Sequence[Message], cursor: str | None) -> tuple[Message, ...]:
-    """The messages after the one with the cursor's id; all, if there is none or compaction took it away
-    (E7).
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def place(messages: Sequence[Message], message: str | None) -> int:
+    """Where the message with this id stands; -1 if nowhere."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].id == message:
+            return at
+    return -1
+
+
+def is_before(messages: Sequence[Message], one: str | None, other: str | None) -> bool:
+    """Whether a message stands before another; one that is nowhere stands before all (E7)."""
+    return place(messages, one) < place(messages, other)
+
+
+def since(messages: Sequence[Message], cursor: str | None, *, upto: str | None = None) -> tuple[Message, ...]:
+    """The messages after the one with the cursor's id, to the end or `upto` one of them; from the first one
+    on, if there is no cursor or compaction took it away (E7).
     """
-    for place in range(len(messages) - 1, -1, -1):
-        if messages[place].id == cursor:
-            return tuple(messages[place + 1 :])
-    return tuple(messages)
+    end = len(messages) if upto is None else place(messages, upto) + 1
+    return tuple(messages[place(messages, cursor) + 1 : end])
+
+
+def first_stretch(new: Sequence[Message]) -> tuple[Message, ...]:
+    """Of what is new, the turns in front that have the same lot: those in which the agent wrote memory itself
+    are left alone, and what the person said before and after them is not (E4).
+    """
+    for _, turns in groupby(_turns(new), lambda turn: bool(memory_files_written(turn))):
+        return tuple(message for turn in turns for message in turn)
+    return ()
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """Each from the person's word to the final answer; one that failed goes with the next."""
+    begin = 0
+    for at, message in enumerate(messages, start=1):
+        is_answer = message.role == "assistant" and not message.tool_uses
+        if at == len(messages) or (is_answer and messages[at].origin == "person"):
+            yield messages[begin:at]
+            begin = at
 
 
 def has_words(messages: Iterable[Message]) -> bool:

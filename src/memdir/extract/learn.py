@@ -25,6 +25,7 @@ from memdir.extract.foreign import IMAGE, Talk
 from memdir.extract.run import MAX_TURNS, day_of, extract
 from memdir.extract.saved import Saved
 from memdir.fs import digest
+from memdir.memory.journal import Journal
 from memdir.memory.store import MemoryDir
 from memdir.model import tokens
 from memdir.model.client import ModelClient
@@ -53,10 +54,12 @@ async def learn(
     max_turns: int = MAX_TURNS,
     events: Events | None = None,
     on_part: Callable[[int, int], None] = lambda _done, _of: None,
+    on_saved: Callable[[Saved], None] = lambda _: None,
     wait: float = cursor.WAIT,
 ) -> Saved:
     """Save what the talk holds that no earlier run has seen. `on_part` hears how many parts are done, of
-    how many. A turn in which the agent itself wrote memory is left alone (E4).
+    how many; `on_saved` what was saved of each, before a later one can fail. A turn in which the agent itself
+    wrote memory is left alone (E4).
 
     Raises:
         ModelError: the model could not answer; the parts before are done, and the next run goes on there.
@@ -73,7 +76,9 @@ async def learn(
         for done, part in enumerate(parts, start=1):
             if gates.has_words(part) and not memory_files_written(part):
                 before = talk.messages[: talk.messages.index(part[0])]
-                saved += await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
+                learned = await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
+                on_saved(learned)
+                saved += learned
             cursor.save(cursors, key, Cursor.behind(part[-1]))
             on_part(done, len(parts))
     return saved
@@ -83,16 +88,19 @@ async def _learn_part(
     agent: Agent, before: Sequence[Message], part: Sequence[Message], *, memory: MemoryDir, max_turns: int
 ) -> Saved:
     """One part by the way of every extraction. A model is shown it in plain words, as a talk that has
-    ended; what it can't hold at once, it is shown in pieces.
+    ended; what it can't hold at once, it is shown in pieces, and if it fails in one nothing of the others
+    stays either: the next run begins with the part.
     """
     if agent.model.is_local:
         return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
-    saved, limit, earlier = Saved(), _limit(agent), _plain(before)
+    saved, limit, earlier, journal = Saved(), _limit(agent), _plain(before), Journal()
     for piece in _pieces(_shortened(_plain(part), limit), limit):
         if gates.has_words(piece):
             shown = [*piece, _ended(piece)]
             context = _tail(earlier, limit)
-            saved += await extract(agent, [*context, *shown], shown, memory=memory, max_turns=max_turns)
+            saved += await extract(
+                agent, [*context, *shown], shown, memory=memory, max_turns=max_turns, journal=journal
+            )
         earlier += piece
     return saved
 

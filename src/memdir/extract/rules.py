@@ -13,7 +13,6 @@ from datetime import date, datetime
 
 from memdir.errors import Conflict, MemdirError, NotFound
 from memdir.extract.local import Create, Delete, Evidence, Known, Proposal, Turn, Update, propose
-from memdir.extract.local.topics import nearest
 from memdir.extract.saved import LABEL, Saved
 from memdir.memory import entrypoint, topic
 from memdir.memory.entrypoint import Pointer
@@ -42,8 +41,7 @@ def extract(
 ) -> Saved:
     """Save what the new messages hold. `before` is what was said earlier: context, and nothing is saved
     from it. Nor is anything from a message whose memory was deleted: a copy of the conversation would bring
-    it back; nor what a run over the same messages has saved in its own words before it failed. Once `is_over`
-    says so, nothing more is written.
+    it back. Once `is_over` says so, nothing more is written.
     """
     forgotten = _forgotten(memory)
     said = [message for message in _spoken(new) if message.id not in forgotten]
@@ -87,26 +85,12 @@ class _Work:
 
     def settle(self, proposed: Callable[[Sequence[Known]], Sequence[Proposal]]) -> Saved:
         """Do what is proposed, and once more where a file changed meanwhile."""
-        earlier: list[tuple[int, Known]] | None = None
         for _ in range(2):
             known = _known(self.memory)
             existing = [_as_known(stored) for stored in known.values()]
-            if earlier is None:
-                earlier = [(self._made_at(known[one.file]), one) for one in existing]
-            news = [proposal for proposal in proposed(existing) if not _is_told(proposal, earlier)]
-            if not self.carry_out(news, known):
+            if not self.carry_out(proposed(existing), known):
                 break
         return Saved.of(self.written, self.deleted, self.refused)
-
-    def _made_at(self, stored: Stored) -> int:
-        """Up to which of the messages the memory was made, by a run over them that failed afterwards; -1 if
-        it has nothing to do with them.
-        """
-        origin = stored.topic.origin if stored.topic else None
-        if origin is None or (origin.session, origin.worker) != (self.session, self.worker):
-            return -1
-        places = (place for place, message in enumerate(self.said) if message.id == origin.message)
-        return next(places, -1)
 
     def carry_out(self, proposals: Sequence[Proposal], known: dict[str, Stored]) -> bool:
         """Do what is proposed and not done yet. Whether something must be proposed anew."""
@@ -169,18 +153,6 @@ class _Work:
         else:
             written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
         self.written.append(written)
-
-
-def _is_told(proposal: Proposal, made: Sequence[tuple[int, Known]]) -> bool:
-    """Whether a memory that was made when this had been said holds it already, in its own words."""
-    earlier = [known for place, known in made if place >= proposal.evidence.turn]
-    match proposal:
-        case Create(title=title, body=body):
-            return nearest(f"{title}\n{body}", earlier) is not None
-        case Update(file=file):
-            return any(known.file == file for known in earlier)
-        case Delete():
-            return False
 
 
 def _same(there: Pointer, ours: Pointer) -> bool:

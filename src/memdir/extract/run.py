@@ -2,26 +2,34 @@
 
 With a language model a fork of the conversation does the work, told by the prompt `extract`. With the
 embedded default it is done by rules. Whether to run, and what is new, is decided elsewhere.
+
+A run is all or nothing. What it changes is noted in a journal; if the model fails, or the run is broken off,
+or anything else goes wrong, all of it is taken back, so that whoever looks at the same messages next finds
+the memories as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from functools import partial
-from threading import Event
+from threading import Lock
 
+import anyio
 import anyio.to_thread
 
+from memdir.agent.events import FAILED
 from memdir.agent.file_state import FileState
-from memdir.agent.fork import fork
+from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.errors import MemdirError
 from memdir.extract.saved import LABEL, Saved
 from memdir.memory import entrypoint, manifest
+from memdir.memory.journal import Journal, dangling_in
+from memdir.memory.pointer import key
 from memdir.memory.store import MemoryDir
-from memdir.model.messages import Message
+from memdir.model import ignored_tools
+from memdir.model.messages import Message, ToolResult
 from memdir.prompts import render
 
 MAX_TURNS = 5
@@ -34,57 +42,126 @@ async def extract(
     *,
     memory: MemoryDir,
     max_turns: int = MAX_TURNS,
-    on_unfinished: Callable[[Saved], None] = lambda _: None,
+    journal: Journal | None = None,
 ) -> Saved:
     """Save what the new messages hold. `messages` is the conversation up to their end, a final answer.
 
-    Using up the turns is a success. `on_unfinished` hears what was written before the model failed, if
-    anything was: it stays, and the index is put right.
+    Using up the turns is a success, and so is a run of which only the closing words are missing. `journal`:
+    that of a larger piece of work, which is taken back with this run if this run fails.
 
     Raises:
-        ModelError: the model could not answer.
+        ModelError: the model could not answer; the memories are as they were.
         OSError: the memory directory can't be read.
     """
-    now = agent.context.now()
-    today = day_of(new, now)
+    journal = Journal() if journal is None else journal
     if agent.model.is_local:
-        from memdir.extract import rules  # its tables of phrases are not for those who have a model
+        return await _by_rules(agent, messages, new, memory=memory, journal=journal)
+    seen = agent.files.copy()
+    try:
+        return await _by_model(agent, messages, new, memory=memory, journal=journal, max_turns=max_turns)
+    except BaseException:
+        await _take_back(agent, memory, journal, seen=seen)
+        raise
 
-        earlier = messages[: len(messages) - len(new)]
-        over = Event()
-        work = partial(
-            rules.extract,
-            new,
-            before=earlier,
-            memory=memory,
-            session=agent.id,
-            today=today,
-            now=now,
-            is_over=over.is_set,
-        )
+
+async def _by_rules(
+    agent: Agent, messages: Sequence[Message], new: Sequence[Message], *, memory: MemoryDir, journal: Journal
+) -> Saved:
+    from memdir.extract import rules  # its tables of phrases are not for those who have a model
+
+    now, earlier = agent.context.now(), messages[: len(messages) - len(new)]
+    first = Lock()  # taken once, by who comes first: the thread when it has done, or who breaks off (E9)
+
+    def work() -> Saved:
         try:
-            saved = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return rules.extract(
+                new,
+                before=earlier,
+                memory=memory.recording(journal),
+                session=agent.id,
+                today=day_of(new, now),
+                now=now,
+                is_over=first.locked,
+            )
         finally:
-            over.set()  # broken off (E9): nobody waits for the thread, and it writes nothing more
-        _note(agent.files, saved, memory)
-        return saved
+            if not first.acquire(blocking=False):  # nobody waits for this thread any more
+                with suppress(OSError, MemdirError):
+                    memory.take_back(journal)
+
+    seen = agent.files.copy()
+    try:
+        saved = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    except BaseException:
+        if not first.acquire(blocking=False):
+            await _take_back(agent, memory, journal, seen=seen)
+        raise
+    _note(agent.files, saved, memory)
+    return saved
+
+
+async def _by_model(
+    agent: Agent,
+    messages: Sequence[Message],
+    new: Sequence[Message],
+    *,
+    memory: MemoryDir,
+    journal: Journal,
+    max_turns: int,
+) -> Saved:
     headers = await anyio.to_thread.run_sync(memory.list, abandon_on_cancel=True)
+    today = day_of(new, agent.context.now())
     ended = await fork(
         agent,
         instruction(count=len(new), today=today, memory=memory, known=manifest.render(headers)),
-        memory=memory,
+        memory=memory.recording(journal),
         max_turns=max_turns,
         label=LABEL,
         messages=messages,
     )
     saved = Saved.of(ended.wrote, ended.deleted)
-    if ended.error is not None:
-        if saved.changes:
-            with suppress(OSError, MemdirError):  # the next start does it
-                await anyio.to_thread.run_sync(memory.mend)
-            on_unfinished(saved)
+    if agent.model.calls_tools is False and not any(message.tool_uses for message in ended.messages):
+        raise ignored_tools.refused(agent.model.name)  # whatever it says that it has saved
+    if ended.error is not None and not _is_done(agent, ended, saved, memory=memory, journal=journal):
         raise ended.error
     return saved
+
+
+def _is_done(agent: Agent, ended: Forked, saved: Saved, *, memory: MemoryDir, journal: Journal) -> bool:
+    """Whether only the closing words are missing of a fork that failed: its last calls wrote and went well,
+    it wrote the index, and the index fits: a line for each topic, and none for one that is still to come.
+    """
+    if not saved.changes or ended.messages[-1].origin != "tool":
+        return False
+    said, answered = ended.messages[-2:]
+    readers = {tool.spec.name for tool in agent.tools if tool.read_only}
+    if any(isinstance(result, ToolResult) and result.is_error for result in answered.content):
+        return False
+    if any(call.name in readers for call in said.tool_uses):
+        return False
+    if not any(one.file == entrypoint.NAME and one.action != "unchanged" for one in ended.wrote):
+        return False
+    try:
+        index = memory.index()
+    except (OSError, MemdirError):
+        return False
+    kept = {key(change.file) for change in saved.changes if change.action != "deleted"}
+    return kept <= entrypoint.linked(index) and dangling_in(index, memory.directory) <= journal.dangling
+
+
+async def _take_back(agent: Agent, memory: MemoryDir, journal: Journal, *, seen: FileState) -> None:
+    """Put back what the run has changed. `seen`: what the host knew of files when the run began."""
+    with anyio.CancelScope(shield=True):
+        try:
+            files = await anyio.to_thread.run_sync(memory.take_back, journal)
+        except (OSError, MemdirError) as error:
+            agent.events.emit(FAILED, where="taking back", error=type(error).__name__)
+            return
+    for file in files:
+        with suppress(OSError, MemdirError):  # it was new, and is gone
+            path, digest = memory.directory / file, memory.read(file).digest
+            before = seen.known(path)
+            if before is None or digest in (before.digest, before.no_news):  # else somebody's news, as ever
+                agent.files.overtaken(path, digest)
 
 
 def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:

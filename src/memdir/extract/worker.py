@@ -1,7 +1,8 @@
 """The end of a turn -> an extraction in the background, at most one at a time (E0-E9).
 
-One `Extractor` belongs to one session and holds all its state. `turn_ended` is the conversation's stop
-hook: it decides, starts what is to be done in the task group it was given, and returns.
+One `Extractor` belongs to one session and holds all its state: the cursor, behind what is dealt with, and
+what is unfinished, up to which a run is due. `turn_ended` is the conversation's stop hook: it decides, starts
+what is to be done in the task group it was given, and returns.
 
 A model that fails does not cost memories: after an error that may pass it is asked once more, at the next
 run; if that fails too, if the error lasts, or if the session ends first, the rules do the run (E7).
@@ -11,15 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from memdir.agent.attachments import memory_files_written
 from memdir.agent.events import EXTRACTED, FAILED, SKIPPED, Degradation, Events, Value
 from memdir.agent.loop import Agent
-from memdir.errors import MemdirError, ModelError
+from memdir.errors import MemdirError, ModelError, ModelOverloaded
 from memdir.extract import cursor, gates
 from memdir.extract.cursor import Cursor
 from memdir.extract.gates import Run, Situation, Skip
@@ -29,6 +33,9 @@ from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
 from memdir.model.messages import Message
+
+RESERVE = 2.0
+"""Seconds that the rules get at the end, if the model has used up the time there was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +50,13 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Context:
-    """A conversation as it stood when a turn had ended; the agent goes on meanwhile."""
+class _Unfinished:
+    """A run is due on all up to this message, and none has succeeded. `error`: what the model failed with, if
+    it did.
+    """
 
-    agent: Agent
-    messages: tuple[Message, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
-    """A run that the model failed in: what it was about waits for the next one."""
-
-    context: _Context
-    error: ModelError
+    upto: str
+    error: ModelError | None = None
 
 
 class Extractor:
@@ -90,29 +91,35 @@ class Extractor:
         self._cursor = kept or (Cursor.behind(resumed[-1]) if resumed else cursor.BEGINNING)
         self._is_kept = kept is not None
         self._turns = 0
-        self._pending: _Context | None = None
-        self._waiting: _Failure | None = None
+        self._agent: Agent | None = None  # the conversation; its messages only grow
+        self._ended: str | None = None  # the final answer of the last turn
+        self._unfinished: _Unfinished | None = None
         self._lost: ModelError | None = None  # an error that lasts: the model is not asked any more
-        self._is_behind = self._is_given_up = False
+        self._is_over = False  # nothing more is begun, unless another turn ends
         self._running: anyio.CancelScope | None = None
         self._idle = anyio.Event()
         self._idle.set()
 
     async def turn_ended(self, agent: Agent) -> None:
         """A turn ended in a final answer. Starts a run if it is time for one, and waits for nothing (E1)."""
-        context = _Context(agent=agent, messages=tuple(agent.messages))
-        if (due := self._due(context, trailing=False)) is not None:
-            self._start(due)
+        self._agent, self._ended, self._is_over = agent, agent.messages[-1].id, False
+        if self._next(self._ended):
+            self._start()
 
     @property
     def is_running(self) -> bool:
         """Whether a run is under way."""
         return self._running is not None
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether a run failed or was broken off, and nothing has made up for it since."""
-        return self._is_behind
+    def is_behind(self, messages: Sequence[Message]) -> bool:
+        """Whether a part of the session is not dealt with and nothing will make up for it: a run that did not
+        succeed, or words of the person since the last turn that ended in an answer.
+        """
+        if not self._policy.extract or self._policy.remote or self._memory is None:
+            return False
+        self._catch_up(messages)
+        seen = max(gates.place(messages, self._cursor.message), gates.place(messages, self._ended))
+        return self._unfinished is not None or gates.has_words(messages[seen + 1 :])
 
     async def drain(self, seconds: float) -> bool:
         """Give what is running this long to finish, then break it off cleanly. Whether it finished (E9)."""
@@ -121,116 +128,146 @@ class Extractor:
             return True
         if self._running is None:
             return True
-        self._is_given_up = True
         self._running.cancel()
         await self._idle.wait()
         return False
 
     async def finish(self, seconds: float) -> bool:
-        """At the end of the session: `drain`, and within the same time let the rules do what the model failed
-        to do (E7). Not after something was broken off. Whether all was finished.
+        """At the end of the session: `drain`, and then let the rules do what the model failed to do, or did
+        not do in time (E7). They get what is left of the time, or a small reserve. Not after `give_up`.
+        Whether all was finished.
         """
         end = anyio.current_time() + seconds
+        if self.is_running:
+            self._tasks.start_soon(partial(anyio.to_thread.run_sync, _load_rules, abandon_on_cancel=True))
         finished = await self.drain(seconds)
-        if self._waiting is None or self._is_given_up:
-            return finished
-        self._start(self._waiting.context, last=True)
-        return await self.drain(max(0.0, end - anyio.current_time()))
+        if self._unfinished is None or self._is_over:
+            return finished or self._unfinished is None
+        if not finished and (self._lost is not None or self._model.is_local):
+            return False  # it is rules that take so long
+        if not finished:
+            late = ModelOverloaded(f"{self._model.name} did not finish in time")
+            self._unfinished = replace(self._unfinished, error=late)
+        self._start(last=True)
+        self._is_over = True
+        return await self.drain(max(end - anyio.current_time(), min(RESERVE, seconds)))
 
     async def give_up(self) -> None:
         """Break off what is running, and leave the rest for another time: nobody wants to wait."""
-        self._is_given_up = True
+        self._is_over = True
         await self.drain(0)
 
     # -- one run after the other --
 
-    def _start(self, context: _Context, *, last: bool = False) -> None:
-        self._is_given_up = False
+    def _start(self, *, last: bool = False) -> None:
         self._running, self._idle = anyio.CancelScope(), anyio.Event()
-        self._tasks.start_soon(self._work, context, last)
+        self._tasks.start_soon(self._work, last)
 
-    async def _work(self, context: _Context, last: bool) -> None:
-        """Run, then run once more on the newest context that came meanwhile, until there is none (E5)."""
-        assert self._running is not None, "turn_ended made it"  # noqa: S101
-        todo: _Context | None = context
+    async def _work(self, last: bool) -> None:
+        """Run on what is due, one stretch after the other. After a run that failed there is another only if a
+        turn ended meanwhile (E5).
+        """
+        assert self._running is not None, "_start made it"  # noqa: S101
         try:
             with self._running:
-                while todo is not None:
-                    await self._run(todo, last=last)
-                    todo = self._next()
+                while (due := self._unfinished) and (stretch := self._next(due.upto, trailing=True)):
+                    succeeded = await self._run(stretch, last=last)
+                    if not succeeded and self._unfinished and self._unfinished.upto == due.upto:
+                        return
         except Exception as error:  # noqa: BLE001 - a failure in memory never breaks the person's session
             self._failed(error)
         finally:
-            self._running = self._pending = None
+            self._running = None
             self._idle.set()
 
-    def _next(self) -> _Context | None:
-        todo, self._pending = self._pending, None
-        return self._due(todo, trailing=True) if todo is not None else None
-
-    async def _run(self, context: _Context, *, last: bool) -> None:
-        """One extraction: on success the cursor moves, on failure it stays (E7)."""
-        began, self._is_behind = anyio.current_time(), True
+    async def _run(self, stretch: Sequence[Message], *, last: bool) -> bool:
+        """One extraction: on success the cursor moves, on failure it stays (E7). Whether it succeeded."""
+        began = anyio.current_time()
         try:
             async with cursor.alone(self._cursors, self._session):
-                self._catch_up(context)
-                saved = await self._extract(context, last=last)
-                self._dealt_with(context)
-            self._tell(saved, seconds=round(anyio.current_time() - began, 3))
-        except ModelError as error:
-            self._waiting = _Failure(context=context, error=error)
-            self._failed(error, again=True, model=self._model(context).name, why=str(error))
-        except Exception as error:  # noqa: BLE001 - the next turn's run looks at the same messages again
-            self._waiting = None
-            self._failed(error)
+                self._catch_up(self._messages)  # somebody else may have dealt with it while we waited
+                new = self._new(stretch[-1].id)
+                saved = await self._extract(new, last=last) if gates.has_words(new) else Saved()
+                self._dealt_with(stretch[-1])
+        except Exception as error:  # noqa: BLE001 - the next run looks at the same messages again
+            failure = error if isinstance(error, ModelError) else None
+            if failure and self._unfinished:
+                self._unfinished = replace(self._unfinished, error=failure)
+            self._failed(error, again=not last, model=self._model.name if failure else None)
+            return False
+        seconds = round(anyio.current_time() - began, 3)
+        self._events.emit(EXTRACTED, files=len(saved.changes), refused=len(saved.refused), seconds=seconds)
+        if saved.changes or saved.refused:
+            self._on_saved(saved)
+        return True
 
-    async def _extract(self, context: _Context, *, last: bool) -> Saved:
+    async def _extract(self, new: Sequence[Message], *, last: bool) -> Saved:
         """By the model, or by rules where it has failed; `last`: there will be no other run.
 
         Raises:
             ModelError: the next run tries the model once more.
         """
-        new = self._new(context)
-        if not gates.has_words(new):  # somebody else has dealt with them while we waited
-            return Saved()
-        model, waiting = self._model(context), self._waiting
-        error = waiting.error if waiting is not None and last else self._lost
-        if error is None:
+        error = self._failed_with if last else self._lost
+        if not last and error is None:
             try:
-                return await self._extract_by(model, context, new)
+                return await self._extract_by(self._model, new)
             except ModelError as failure:
-                if not gates.rules_step_in(failure, waiting=waiting is not None):
+                if not gates.rules_step_in(failure, waiting=self._failed_with is not None):
                     raise
                 error = failure
                 self._lost = failure if failure.lasts else None
-        saved = await self._extract_by(Local(), context, new)
-        self._degradation.tell(model.name, error)
+        saved = await self._extract_by(Local(), new)
+        if error is not None:
+            self._degradation.tell(self._model.name, error, lasts=error.lasts)
         return saved
 
-    async def _extract_by(self, model: ModelClient, context: _Context, new: Sequence[Message]) -> Saved:
+    async def _extract_by(self, model: ModelClient, new: Sequence[Message]) -> Saved:
         assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
-        host = replace(context.agent, model=model)
+        assert self._agent is not None, "a turn has ended"  # noqa: S101
         return await extract(
-            host,
-            context.messages,
+            replace(self._agent, model=model),
+            gates.since(self._messages, None, upto=new[-1].id),
             new,
             memory=self._memory,
             max_turns=self._policy.max_turns,
-            on_unfinished=self._on_saved,
         )
 
-    def _model(self, context: _Context) -> ModelClient:
-        return self._policy.model or context.agent.model
+    @property
+    def _model(self) -> ModelClient:
+        assert self._agent is not None, "a turn has ended"  # noqa: S101
+        return self._policy.model or self._agent.model
+
+    @property
+    def _failed_with(self) -> ModelError | None:
+        return self._unfinished.error if self._unfinished is not None else None
 
     # -- deciding --
 
-    def _due(self, context: _Context, *, trailing: bool) -> _Context | None:
-        """What a run is due on: this, or what has been waiting since a failure; None if on nothing."""
-        self._catch_up(context)
-        new = self._new(context)
-        verdict = gates.decide(
+    def _next(self, upto: str, *, trailing: bool = False) -> tuple[Message, ...]:
+        """What to run on now, of what is new up to a message; what needs no run is dealt with. If there is to
+        be a run, now or after the one that is under way, all up to the message is unfinished from here on.
+        """
+        self._catch_up(self._messages)
+        while stretch := gates.first_stretch(self._new(upto)):
+            verdict = self._decide(stretch, trailing=trailing)
+            self._turns = verdict.turns
+            if not self._is_kept and (isinstance(verdict, Run) or verdict.reason == "throttled"):
+                self._keep(self._cursor)  # for a session that ends before the run, and is taken up again
+            if isinstance(verdict, Run) or verdict.keep:
+                self._unfinished = _Unfinished(upto=upto, error=self._failed_with)
+            if isinstance(verdict, Run):
+                return stretch
+            self._events.emit(SKIPPED, job=LABEL, why=verdict.reason)
+            if not verdict.move_cursor:
+                break
+            self._dealt_with(stretch[-1])
+            trailing = True
+        return ()
+
+    def _decide(self, stretch: Sequence[Message], *, trailing: bool) -> Run | Skip:
+        return gates.decide(
             Situation(
-                is_main=context.agent.label == "main",
+                is_main=self._agent is not None and self._agent.label == "main",
                 extract=self._policy.extract,
                 memory=self._memory is not None,
                 remote=self._policy.remote,
@@ -238,52 +275,54 @@ class Extractor:
                 turns=self._turns,
                 every=self._policy.every,
                 trailing=trailing,
-                wrote_memory=bool(memory_files_written(new)),
-                has_words=gates.has_words(new),
-                waiting=self._waiting is not None,
+                wrote_memory=bool(memory_files_written(stretch)),
+                has_words=gates.has_words(stretch),
             )
         )
-        self._turns = verdict.turns
-        if not self._is_kept and (isinstance(verdict, Run) or verdict.reason == "throttled"):
-            self._keep(self._cursor)  # so that a session that ends before the run is done takes it up again
-        match verdict:
-            case Run(only_waiting=True) if self._waiting is not None:
-                self._pending = context
-                return self._waiting.context
-            case Run():
-                return context
-            case Skip(reason=reason, move_cursor=move_cursor, keep=keep):
-                self._pending = context if keep else self._pending
-                if move_cursor:
-                    self._dealt_with(context)
-                self._events.emit(SKIPPED, job=LABEL, why=reason)
-                return None
 
-    def _new(self, context: _Context) -> tuple[Message, ...]:
-        return gates.since(context.messages, self._cursor.message)
+    @property
+    def _messages(self) -> Sequence[Message]:
+        return self._agent.messages if self._agent is not None else ()
 
-    def _catch_up(self, context: _Context) -> None:
+    def _new(self, upto: str) -> tuple[Message, ...]:
+        return gates.since(self._messages, self._cursor.message, upto=upto)
+
+    def _catch_up(self, messages: Sequence[Message]) -> None:
         """Take the cursor on disk where it is further on: another program has learned from this session."""
         kept = cursor.load(self._cursors, self._session)
-        if kept is not None and any(message.id == kept.message for message in self._new(context)):
-            self._cursor, self._is_kept = kept, True
+        if kept is not None and gates.is_before(messages, self._cursor.message, kept.message):
+            self._moved(kept)
 
-    def _dealt_with(self, context: _Context) -> None:
-        """Everything up to the end of this needs no other run."""
-        self._keep(Cursor.behind(context.messages[-1]))
-        self._is_behind, self._waiting = False, None
+    def _dealt_with(self, message: Message) -> None:
+        """Everything up to this needs no other run."""
+        self._catch_up(self._messages)
+        if gates.is_before(self._messages, self._cursor.message, message.id):
+            self._keep(Cursor.behind(message))
+        if self._unfinished is not None:
+            self._unfinished = replace(self._unfinished, error=None)
 
-    def _keep(self, moved: Cursor) -> None:
-        self._cursor, self._is_kept = moved, True
+    def _moved(self, to: Cursor) -> None:
+        self._cursor, self._is_kept = to, True
+        due = self._unfinished
+        if due is not None and not gates.is_before(self._messages, to.message, due.upto):
+            self._unfinished = None
+
+    def _keep(self, to: Cursor) -> None:
+        self._moved(to)
         try:
-            cursor.save(self._cursors, self._session, moved)
+            cursor.save(self._cursors, self._session, to)
         except (OSError, MemdirError) as error:  # it costs a repeated look after a resume, never a memory
-            self._failed(error, where="cursor")
+            self._failed(error, where="cursor", path=str(self._cursors))
 
     def _failed(self, error: Exception, *, where: str = LABEL, **more: Value) -> None:
-        self._events.emit(FAILED, where=where, error=type(error).__name__, **more)
+        why = error.strerror if isinstance(error, OSError) else None
+        if isinstance(error, MemdirError):  # no other's text is known to hold nothing of a memory
+            why = str(error)
+        self._events.emit(FAILED, where=where, error=type(error).__name__, why=why, **more)
 
-    def _tell(self, saved: Saved, *, seconds: float) -> None:
-        self._events.emit(EXTRACTED, files=len(saved.changes), refused=len(saved.refused), seconds=seconds)
-        if saved.changes or saved.refused:
-            self._on_saved(saved)
+
+def _load_rules() -> None:
+    """What the rules need a while for the first time, so that it is not lost from their reserve."""
+    from memdir.extract import local, rules  # noqa: F401 - its tables are not for those who have a model
+
+    local.propose([local.Turn(role="person", text="hello")], [], today=date(2000, 1, 1))

@@ -10,13 +10,15 @@ from memdir import fs
 from memdir.errors import Conflict, UnsafePath
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME
+from memdir.memory.journal import Journal, noting
 
 
 class IndexFile:
     """The index of one memory directory. Who changes it holds the directory's lock."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, journal: Journal | None = None) -> None:
         self.directory = directory
+        self.journal = journal
 
     @property
     def place(self) -> Path:
@@ -51,7 +53,16 @@ class IndexFile:
             try:
                 if new != old:
                     fresh = encoding.encode(new, like=data or b"")
-                    fs.replace_if(self.place, fresh, expected=known, within=self._root)
+                    with noting(
+                        self.journal,
+                        NAME,
+                        self.place,
+                        directory=self.directory,
+                        index=self.readable,
+                        before=data,
+                        after=fresh,
+                    ):
+                        fs.replace_if(self.place, fresh, expected=known, within=self._root)
                 break
             except Conflict:
                 if not tries_left:

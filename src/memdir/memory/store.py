@@ -16,6 +16,7 @@ import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -25,9 +26,10 @@ from typing import Final, Literal
 
 from memdir import fs
 from memdir.errors import Conflict, NotFound, UnsafePath
-from memdir.memory import encoding, entrypoint, leaks, mending, topic
+from memdir.memory import encoding, entrypoint, leaks, mending, topic, undoing
 from memdir.memory.entrypoint import NAME, Pointer
 from memdir.memory.index_file import IndexFile
+from memdir.memory.journal import Deleted, Journal, noting
 from memdir.memory.scan import Header, is_topic, scan
 from memdir.memory.topic import Origin, Topic
 from memdir.memory.trash import Trash, Trashed
@@ -53,8 +55,9 @@ Action = Literal["created", "updated", "unchanged"]
 
 # Inside the class, `list` is its method.
 Headers = list[Header]
-Deleted = list[Trashed]
+Entries = list[Trashed]
 Sentences = list[str]
+Files = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,7 @@ class MemoryDir:
         self.directory = directory
         self.trash = Trash(trash)
         self.index_file = IndexFile(directory)
+        self.journal: Journal | None = None
 
     def prepare(self) -> None:
         """Make the directory (P7). A refusal is logged, and shows again when something is written."""
@@ -138,7 +142,7 @@ class MemoryDir:
         """The text of the index, all of it; empty where there is none."""
         return self.index_file.readable()
 
-    def trashed(self) -> Deleted:
+    def trashed(self) -> Entries:
         """What `restore` can bring back, newest first."""
         return self.trash.entries()
 
@@ -208,6 +212,9 @@ class MemoryDir:
             _, lines = entrypoint.take(self.index_file.exact(), name)
             mtime_ns = place.stat().st_mtime_ns
             trashed = self.trash.put(name, data, mtime_ns=mtime_ns, pointers=lines, now=now)
+            step = Deleted(entry=trashed, data=data)
+            if self.journal is not None:
+                self.journal.steps.append(step)
             try:
                 self.index_file.change(partial(_without, file=name, lines=lines))
                 if self._bytes(place) not in (data, None):
@@ -215,6 +222,8 @@ class MemoryDir:
             except Conflict:  # a program that knows no lock came in between
                 self._put_lines_back(trashed, data)
                 self.trash.drop(trashed)
+                if self.journal is not None:
+                    self.journal.steps.remove(step)
                 raise
             with suppress(FileNotFoundError):
                 fs.remove_durably(place, within=self._root)
@@ -260,6 +269,24 @@ class MemoryDir:
         read = topic.parse(data, filename=entry.file)
         pointer = Pointer(title=read.name, file=entry.file, hook=read.description or "")
         return self.index_file.change(partial(entrypoint.put_back, taken=entry.pointers, pointer=pointer))
+
+    # -- all or nothing ---------------------------------------------------------------------------------
+
+    def recording(self, journal: Journal) -> MemoryDir:
+        """The same directory, with each `write`, `save` and `delete` noted in the journal as it is done."""
+        view = copy(self)
+        view.journal, view.index_file = journal, IndexFile(self.directory, journal)
+        return view
+
+    def take_back(self, journal: Journal) -> Files:
+        """Undo what the journal holds, and empty it: earlier bytes and mtimes, topics out of the trash, new
+        files gone for good (see `undoing`). What somebody has changed since is left as it is. Says which
+        files were put back.
+        """
+        if not journal.steps:
+            return ()
+        with self._alone():
+            return undoing.take_back(self, journal)
 
     # -- keeping order ----------------------------------------------------------------------------------
 
@@ -330,7 +357,16 @@ class MemoryDir:
         if data != old:
             leaks.refuse(encoding.readable(data), encoding.readable(old or b""), name=name)
             fresh = topic.stamp(data, now=now, origin=origin) if is_memory else data
-            fs.replace_if(place, fresh, expected=known, within=self._root)
+            with noting(
+                self.journal,
+                name,
+                place,
+                directory=self.directory,
+                index=self.index,
+                before=old,
+                after=fresh,
+            ):
+                fs.replace_if(place, fresh, expected=known, within=self._root)
             action = "created" if old is None else "updated"
         return Written(
             file=name,

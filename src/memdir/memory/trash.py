@@ -13,6 +13,7 @@ import json
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -71,7 +72,12 @@ class Trash:
         fs.make_private(self.folder)
         fs.write_atomic(self._content(entry.id), data)
         # ASCII, so that a line with bytes that are no UTF-8 comes back as it was.
-        fs.write_atomic(self._record(entry.id), json.dumps(record, indent=2).encode("ascii") + b"\n")
+        try:
+            fs.write_atomic(self._record(entry.id), json.dumps(record, indent=2).encode("ascii") + b"\n")
+        except OSError:
+            with suppress(OSError):  # it may stand there all the same, for a topic that was not deleted
+                fs.remove_durably(self._record(entry.id))
+            raise
         return entry
 
     def entries(self) -> list[Trashed]:

@@ -5,6 +5,7 @@
     local       the embedded default, which needs nothing
     streaming   what all models over a network share: asking again, streams, counting
     structured, ignored_tools, refusals, json_text   what servers leave undone, say, and what models write
+    fitting, lenient, pieces   what all wire formats need: there, and back
     anthropic   the Messages API                       client; wire and failures, its JSON and its errors
     openai      Responses and Chat Completions         the same, and manners: what a server takes
     jobs        which model does what

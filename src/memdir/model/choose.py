@@ -16,15 +16,13 @@ from memdir.model.client import ModelClient
 from memdir.model.known import known
 from memdir.model.local import Local
 from memdir.model.providers import EXAMPLE, PROVIDERS, Endpoint, Spec
+from memdir.model.service import NO_KEY
 
 if TYPE_CHECKING:
     from memdir.model.openai.manners import Manners
     from memdir.model.openai.said import Server
 
 __all__ = ["EXAMPLE", "NO_KEY", "PROVIDERS", "client"]
-
-NO_KEY = "no-key"
-"""What a server that needs no key gets as one: otherwise the SDKs would take one from the environment."""
 
 
 def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> ModelClient:
@@ -39,19 +37,27 @@ def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> 
     place = providers.endpoint(spec, environment)
     about = known(spec.provider.name, spec.model) if spec.provider else None
     window = about.window if about else None
-    base_url = None if _is_the_sdks_own(spec, environment) else place.url
-    key = _credential(spec, place, environment)
+    key, key_cure = _credential(spec, place, environment), keys.cure(spec, environment)
     if place.dialect == "messages":
         from memdir.model.anthropic import Anthropic
 
-        return Anthropic(spec.model, base_url=base_url, key=key, name=spec.text, window=window)
+        return Anthropic(
+            spec.model,
+            base_url=place.url,
+            is_its_own=spec.provider is not None,
+            key=key,
+            key_cure=key_cure,
+            name=spec.text,
+            window=window,
+        )
     from memdir.model.openai import OpenAI
 
     return OpenAI(
         spec.model,
         dialect=place.dialect,
-        base_url=base_url,
+        base_url=None if _is_the_sdks_own(spec, environment) else place.url,
         key=key,
+        key_cure=key_cure,
         name=spec.text,
         window=window,
         manners=_manners(spec, place),
@@ -68,22 +74,24 @@ def _manners(spec: Spec, place: Endpoint) -> Manners | None:
 
 
 def _is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
-    """Whether the SDK finds the server, and what goes with it, by itself. A variable that is set to nothing
-    would lead it nowhere.
+    """Whether OpenAI's SDK finds the server, and what goes with it, by itself. A variable that is set to
+    nothing would lead it nowhere.
     """
-    if spec.provider is None or spec.provider.name not in {"anthropic", "openai"}:
+    if spec.provider is None or spec.provider.name != "openai":
         return False
     said = environment.get(spec.provider.moved_by)
     return said is None or said.strip() != ""
 
 
-def _credential(spec: Spec, place: Endpoint, environment: Mapping[str, str]) -> Callable[[], str | None]:
+def _credential(
+    spec: Spec, place: Endpoint, environment: Mapping[str, str]
+) -> Callable[[], keys.Key | str | None]:
     """What finds the key when the client opens; None: the SDK is to look for credentials of another kind."""
 
-    def look() -> str | None:
+    def look() -> keys.Key | str | None:
         found = keys.find(spec, environment)
         if found is not None:
-            return None if found.source == keys.BEARER else found.value
+            return None if found.source == keys.BEARER else found
         provider = spec.provider
         if provider is not None and provider.name == "anthropic":
             return None

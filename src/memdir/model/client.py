@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from memdir.model.messages import Reply, Request
 
@@ -25,7 +25,8 @@ class Count:
 class Survey:
     """What a model's service says of itself, without a question being asked.
 
-    `problem`: why it can't be used, one sentence, and `cure`, what to do about it; both None if it can.
+    `problem`: why it can't be used, or hardly, one sentence, and `cure`, what to do about it; both None if it
+    can.
     `reachable`: whether anything answered at all. `models`: the names that it serves, as far as it tells.
     `window`: the context window in tokens, if it tells.
     """
@@ -35,6 +36,22 @@ class Survey:
     cure: str | None = None
     models: tuple[str, ...] = ()
     window: int | None = None
+
+
+class Answer(Protocol):
+    """An answer that is coming in."""
+
+    def take(self, event: Any) -> str:
+        """Take in one event of the stream; gives the visible text in it, mostly none."""
+        ...
+
+    def reply(self) -> Reply:
+        """The whole answer.
+
+        Raises:
+            ModelUnreachable: the stream ended before the answer did.
+        """
+        ...
 
 
 class ModelClient(Protocol):
@@ -64,6 +81,12 @@ class ModelClient(Protocol):
     def scale(self) -> float:
         """Tokens of this model for each that `tokens.estimate_request` finds, learned from the usage that
         came back; 1.0 until something did."""
+        ...
+
+    @property
+    def calls_tools(self) -> bool | None:
+        """Whether the model calls tools, as far as its service says so; None: it says nothing. One that does
+        not may be asked all the same."""
         ...
 
     async def complete(self, request: Request, *, on_text: OnText | None = None) -> Reply:

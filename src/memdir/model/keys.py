@@ -2,7 +2,8 @@
 
 Nowhere else: not settings, not the command line. A key goes to the provider it belongs to, and to an address
 only if that is where the provider is: `OPENAI_API_KEY` is sent to `https://example.org/v1` only if
-`OPENAI_BASE_URL` says that OpenAI is there. A server named by its address has its own entry in the keyring.
+`OPENAI_BASE_URL` says that OpenAI is there. In the keyring each server has its own entry, `host:port`; the
+entry of a provider is for the provider at its own address.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memdir.errors import UsageError
-from memdir.model import providers
+from memdir.model import extras, providers
 from memdir.model.providers import PROVIDERS, Endpoint, Provider, Spec
 
 SERVICE = "memdir"
-"""What the keyring files our entries under; the name there is the provider's, or else `host[:port]`."""
+"""What the keyring files our entries under; the name there is the provider's, or `host:port`."""
 
 KEYRING = "the system keyring"
 
@@ -44,7 +45,7 @@ def find(spec: Spec, environment: Mapping[str, str]) -> Key | None:
     for variable in _variables(spec, owner):
         if value := environment.get(variable, "").strip():
             return Key(value=value, source=variable)
-    stored = _from_keyring([owner.name, place.host] if owner else [place.host])
+    stored = _from_keyring(_entries(place, owner))
     return Key(value=stored, source=KEYRING) if stored else None
 
 
@@ -52,10 +53,26 @@ def cure(spec: Spec, environment: Mapping[str, str]) -> str:
     """What to do when the key for a model is missing or was refused."""
     place = providers.endpoint(spec, environment)
     owner = spec.provider or _owner(place, environment)
-    stored = f"the system keyring (`keyring set {SERVICE} {owner.name if owner else place.host}`)"
+    stored = in_keyring(_entries(place, owner)[0])
     if owner is None or owner.key is None:
-        return f"if the server wants a key, put it into {stored}"
+        return f"put the key of that server into {stored}"
+    if not providers.is_its_own(owner, place):
+        return f"put the key of that server into the environment as {owner.key}, or into {stored}"
     return f"put a key from {owner.keys_at} into the environment as {owner.key}, or into {stored}"
+
+
+def in_keyring(name: str) -> str:
+    """The keyring, and how a key is put into it under a name; where its library is missing, how it comes."""
+    if extras.is_there("keyring"):
+        return f"{KEYRING} (`{extras.keyring_command()} set {SERVICE} {name}`)"
+    first = extras.how_to_install("keyring")
+    return f"{KEYRING} (first `{first}`, then `{extras.keyring_command()} set {SERVICE} {name}`)"
+
+
+def _entries(place: Endpoint, owner: Provider | None) -> list[str]:
+    """Under what the keyring is asked. A provider's entry is for no other server, whoever names that."""
+    is_home = owner is not None and providers.is_its_own(owner, place)
+    return [owner.name, place.entry] if owner is not None and is_home else [place.entry]
 
 
 def _variables(spec: Spec, owner: Provider | None) -> tuple[str, ...]:
@@ -92,8 +109,9 @@ def _from_keyring(names: Sequence[str]) -> str | None:
             import keyring
 
             for name in names:
-                if value := (keyring.get_password(SERVICE, name) or "").strip():
-                    found.append(value)
+                value = keyring.get_password(SERVICE, name)
+                if isinstance(value, str) and value.strip():  # some backends give bytes
+                    found.append(value.strip())
                     return
         except Exception:  # noqa: BLE001 - backends raise what they like; none of it is news to the person
             return

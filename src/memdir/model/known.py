@@ -16,7 +16,7 @@ from typing import Any
 
 from memdir.model.messages import Usage
 
-_SAME = re.compile(r"-latest|-\d{4}-\d{2}-\d{2}|-\d{8}")
+_SAME = re.compile(r"-latest|-\d{4}-\d{2}-\d{2}|-\d{8}", re.ASCII)
 """What follows the name of a model and names a state of the same one."""
 
 

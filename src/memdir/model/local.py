@@ -41,6 +41,7 @@ class Local:
         raise ModelNotConfigured("no language model is configured, and this needs one", hint=CURE)
 
     scale = 1.0
+    calls_tools: bool | None = None
 
     async def count(self, request: Request) -> Count:
         """The estimate."""

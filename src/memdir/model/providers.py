@@ -15,6 +15,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -22,6 +23,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from memdir import secrets
 from memdir.errors import UsageError
+from memdir.model.service import is_here
 
 Dialect: TypeAlias = Literal["messages", "chat", "responses"]
 """What is spoken: Anthropic's Messages API, OpenAI's Chat Completions, OpenAI's Responses."""
@@ -119,8 +121,27 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 """Who is known by name. Any other server is named by its address."""
 
-_ALIASES = {"claude": "anthropic", "gpt": "openai", "chatgpt": "openai", "lm-studio": "lmstudio"}
-_FAMILIES = ((r"claude-", "anthropic"), (r"(?:chat)?gpt-|o\d(?:-|$)|codex-", "openai"))
+_ALIASES = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "chatgpt": "openai",
+    "lm-studio": "lmstudio",
+    "llama.cpp": "llamacpp",
+    "llama-cpp": "llamacpp",
+}
+_FAMILIES = (
+    (r"claude-", "anthropic"),
+    (r"(?:chat)?gpt-(?!oss)|o\d(?:-|$)|codex-", "openai"),
+)
+"""How the names of models begin, and whose they are."""
+
+_OPEN = re.compile(
+    r"(?:code)?llama-?\d|qw[eq]n?|gemma|(?:code|dev|magi)stral|mi[sx]tral|phi-?\d|deepseek|gpt-oss|smollm"
+    r"|granite|glm-?\d|olmo|nemotron|command-r",
+    re.IGNORECASE,
+)
+"""How the names of models begin that anybody may serve. With Ollama, mostly; it has no `/` in them."""
+
 _TAG = re.compile(r"latest|\d+(?:\.\d+)?[bm]\b|\d+x\d+b\b|i?q\d", re.IGNORECASE)
 """How a name ends that Ollama gives: `qwen3:8b`."""
 
@@ -157,6 +178,10 @@ def parse(text: str) -> Spec:
     Raises:
         UsageError: it names none; the hint says what was probably meant, or what there is.
     """
+    if len(text) > _LONGEST:
+        raise UsageError(
+            f"the name of a model is over {_LONGEST} characters long (not shown)", hint=_choices()
+        )
     if found := secrets.scan(text):
         rules = ", ".join(dict.fromkeys(one.rule for one in found))
         raise UsageError(
@@ -164,8 +189,10 @@ def parse(text: str) -> Spec:
             hint="name the model alone; a key belongs into the provider's variable or the system keyring",
         )
     text = text.strip()
+    if not text:
+        raise UsageError("the name of a model is empty", hint=_choices())
     if not text.isprintable():
-        raise UsageError(f"the model {text[:80]!r} holds a character that nobody can see", hint=_choices())
+        raise UsageError(f"the model {_told(text)} holds a character that nobody can see", hint=_choices())
     if "://" in text:
         return _address(text)
     name, _, model = (part.strip() for part in text.partition(":"))
@@ -173,7 +200,7 @@ def parse(text: str) -> Spec:
         return Spec(text=LOCAL)
     provider = PROVIDERS.get(name)
     if provider is None:
-        raise UsageError(f"unknown model {text!r}", hint=_guess(text, name, model))
+        raise UsageError(f"unknown model {_told(text)}", hint=_guess(text, name, model))
     if not model:
         example = f"{provider.name}:{provider.example}"
         raise UsageError(f"{text!r} names a provider and no model", hint=f"for instance `{example}`")
@@ -185,19 +212,45 @@ def shown(text: str) -> str:
     try:
         return parse(text).text
     except UsageError:
-        hides = secrets.scan(text) or _could_hide(text)
-        return "(not shown)" if hides else "".join(one if one.isprintable() else "?" for one in text)
+        return _HIDDEN if _could_hide(text) else "".join(one if one.isprintable() else "?" for one in text)
+
+
+_LONGEST = 300
+"""Characters of a name that is looked at."""
+_SHOWN = 100
+"""Characters of a name that is shown though it means nothing."""
+_HIDDEN = "(not shown)"
+
+_MARKS = re.compile(r"[@\\?#=]|%40|//")
+"""What stands beside a password or a key, in an address or what was meant to be one."""
+
+_LIKE_A_TOKEN = re.compile(
+    r"[0-9a-zA-Z+/]{24}|[0-9a-fA-F-]{24}|(?=[0-9+]*[A-Za-z])(?=[A-Za-z+]*\d)[0-9A-Za-z+]{16}"
+)
+"""Hex or base64 that no vendor gave a shape. Names of models are made of short words."""
 
 
 def _could_hide(text: str) -> bool:
-    """Whether an address that makes no sense could hold a password or a key."""
-    return "://" in text and re.search(r"[@?#]", text) is not None
+    """Whether a name that means nothing could hold a password or a key."""
+    if len(text) > _SHOWN:
+        return True
+    plain = unicodedata.normalize("NFKC", text)  # as a full-width colon, a small @
+    return (
+        plain.count(":") > text.count(":")
+        or any(_MARKS.search(one) or _LIKE_A_TOKEN.search(one) for one in (text, plain))
+        or bool(secrets.scan(text))
+    )
+
+
+def _told(text: str) -> str:
+    """A name that means nothing, as a sentence may tell it."""
+    return "(not shown: it could hold a password)" if _could_hide(text) else repr(text)
 
 
 _ADDRESS = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[^\s:/\\\[\]]+)(?::(?P<port>\d{1,5}))?"
     r"(?P<path>/[^:\s\\]*)?(?::(?P<model>.*))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _SPOKEN: tuple[tuple[str, Dialect], ...] = (
     ("/chat/completions", "chat"),
@@ -211,24 +264,27 @@ def _address(text: str) -> Spec:
     """An address and a model."""
     scheme, _, rest = text.partition("://")
     if "@" in rest.partition("/")[0] or re.search(r"[?#]", rest):
-        raise UsageError(
-            "the address of a model holds more than an address (not shown: it could be a key)",
-            hint="leave out `user:password@` and all from `?` on; a key belongs into the system keyring",
-        )
-    told = "an address" if _could_hide(text) else repr(text)
+        raise UsageError(f"the address of a model {_MORE}", hint=_LEAVE_OUT)
     if scheme.lower() not in _PORTS:
-        raise UsageError(f"{told} is no address of a model", hint="it begins with https:// or http://")
+        raise UsageError(
+            "this is no address of a model (not shown)", hint="it begins with https:// or http://"
+        )
     found = _ADDRESS.fullmatch(text)
-    if found is None or not _is_host(found["host"], found["port"]):
-        raise UsageError(f"{told} is no address of a model", hint="as in `https://HOST/v1:MODEL`")
+    if found is None or _split(f"{found['scheme'].lower()}://{found['host']}:{found['port'] or ''}") is None:
+        raise UsageError("this is no address of a model (not shown)", hint="as in `https://HOST/v1:MODEL`")
     port = f":{found['port']}" if found["port"] else ""
     server = f"{scheme.lower()}://{found['host'].lower()}{port}"
     path, model = found["path"], (found["model"] or "").strip()
+    if re.search("[;=]", path or ""):
+        raise UsageError(f"the address of a model {_MORE}", hint=_LEAVE_OUT)
+    shown_at = f"{scheme.lower()}://HOST{port}" if _could_hide(found["host"]) else server
     if path is None:
-        meant = f"{server}/v1:{'MODEL' if _could_hide(text) else model or 'MODEL'}"
-        raise UsageError(f"{told} names no path on the server", hint=f"mostly it is `{meant}`")
+        meant = model if port and model and not _could_hide(model) else "MODEL"
+        hint = f"mostly it is `{shown_at}/v1:{meant}`"
+        raise UsageError("the address of a model (not shown) names no path on the server", hint=hint)
     if not model:
-        raise UsageError(f"{told} names a server and no model", hint=f"as in `{server}{path}:MODEL`")
+        hint = f"as in `{shown_at}{'/v1' if _could_hide(path[1:]) else path}:MODEL`"
+        raise UsageError("the address (not shown) names a server and no model", hint=hint)
     path = path.rstrip("/")
     for ending, dialect in _SPOKEN:
         if path.endswith(ending):
@@ -236,29 +292,36 @@ def _address(text: str) -> Spec:
     return Spec(text=text, model=model, url=server + path, dialect="chat")
 
 
-def _is_host(host: str, port: str | None) -> bool:
-    if host.startswith("["):
-        try:
-            ipaddress.IPv6Address(host[1:-1])
-        except ValueError:
-            return False
-    return port is None or 0 < int(port) < 65536
+_MORE = "holds more than an address (not shown: it could be a key)"
+_LEAVE_OUT = "leave out `user:password@` and all from `?` on; a key belongs into the system keyring"
 
 
 def _guess(text: str, name: str, model: str) -> str:
     """What was probably meant by a name that means nothing, or else what there is."""
-    close = difflib.get_close_matches(name.lower(), PROVIDERS, n=1, cutoff=0.7)
-    meant = _ALIASES.get(name.lower()) or (close[0] if close else None)
-    for family, provider in _FAMILIES:
-        if re.match(family, text, re.IGNORECASE):
-            return f"did you mean `{provider}:{text}`?"
     if name.lower() in {"localhost", "http", "https"} or re.match(r"\d+/", model):
         return "an address begins with http:// or https://, as in `http://127.0.0.1:8000/v1:MODEL`"
-    if name and _TAG.match(model):
-        return f"did you mean `ollama:{text}`?"
-    if meant:
-        return f"did you mean `{meant}:{model or PROVIDERS[meant].example}`?"
-    return _choices()
+    meant = None if _could_hide(text) else _meant(text, name, model)
+    return f"did you mean `{meant}`?" if meant else _choices()
+
+
+def _meant(text: str, name: str, model: str) -> str | None:
+    """The name that was probably meant; it keeps what was given of the model's own."""
+    before, slash, behind = text.partition("/")
+    if slash and behind and before.lower() in PROVIDERS:  # as others write it
+        is_open = before.lower() == "openai" and behind.lower().startswith("gpt-oss")
+        return f"openrouter:{text}" if is_open else f"{before.lower()}:{behind}"
+    close = difflib.get_close_matches(name.lower(), PROVIDERS, n=1, cutoff=0.7)
+    provider = _ALIASES.get(name.lower()) or (close[0] if close else None)
+    if provider and model and not (provider == "ollama" and re.search(r"\d", name)):
+        return f"{provider}:{model}"
+    for family, owner in _FAMILIES:
+        if re.match(family, text, re.IGNORECASE):
+            return f"{owner}:{text.rstrip(':')}"
+    if _OPEN.match(text):
+        return f"lmstudio:{text}` or `openrouter:{text}" if slash else f"ollama:{text.rstrip(':')}"
+    if name and (_TAG.match(model) or (provider == "ollama" and re.search(r"\d", name))):
+        return f"ollama:{text}"
+    return f"{provider}:{PROVIDERS[provider].example}" if provider else None
 
 
 def _choices() -> str:
@@ -285,15 +348,22 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """`host[:port]`, for reports and as a name in the keyring; the port if it is not the usual one."""
-        scheme, host, port = self.origin
-        name = f"[{host}]" if ":" in host else host
-        return name if port == _PORTS[scheme] else f"{name}:{port}"
+        """`host[:port]`, for reports; the port if it is not the usual one."""
+        scheme, _, port = self.origin
+        return self.entry.removesuffix(f":{port}") if port == _PORTS[scheme] else self.entry
+
+    @property
+    def entry(self) -> str:
+        """`host:port`, what the keyring files its key under. The port is always there: so no server has the
+        name of a provider, and http is not https.
+        """
+        _, host, port = self.origin
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     @property
     def is_here(self) -> bool:
         """Whether it is on this machine."""
-        return _is_here(self.origin[1])
+        return is_here(self.origin[1])
 
     @property
     def unencrypted(self) -> bool:
@@ -313,6 +383,23 @@ def endpoint(spec: Spec, environment: Mapping[str, str]) -> Endpoint:
     return home(spec.provider, environment)
 
 
+def identity(spec: Spec, place: Endpoint | None) -> tuple[object, ...]:
+    """Who answers by a name: equal for two names of the same model. `place` is its endpoint, None for
+    `local`.
+    """
+    if place is None:
+        return (LOCAL,)
+    return (*place.origin, urlsplit(place.url).path.rstrip("/"), place.dialect, spec.model)
+
+
+def is_free(spec: Spec, place: Endpoint) -> bool:
+    """Whether nobody sends a bill: a server on this machine, and none in the place of a paid one. Ollama
+    passes some models on to its cloud.
+    """
+    paid = spec.provider is not None and spec.provider.key is not None
+    return place.is_here and not paid and not spec.model.endswith("cloud")
+
+
 def home(provider: Provider, environment: Mapping[str, str]) -> Endpoint:
     """Where a provider is, as far as the environment moves it.
 
@@ -322,6 +409,8 @@ def home(provider: Provider, environment: Mapping[str, str]) -> Endpoint:
     said = environment.get(provider.moved_by, "").strip()
     if not said:
         return Endpoint(url=provider.url, dialect=provider.dialect)
+    if re.search(r"[@?#;=]", said):
+        raise UsageError(f"{provider.moved_by} {_MORE}", hint=_LEAVE_OUT)
     url = _ollama(said) if provider.name == "ollama" else said
     parts = _split(url)
     if parts is None:
@@ -335,12 +424,25 @@ def home(provider: Provider, environment: Mapping[str, str]) -> Endpoint:
 
 
 def is_at_home(provider: Provider, environment: Mapping[str, str]) -> bool:
-    """Whether it is the provider that is asked, and no other server in its place."""
+    """Whether it is the provider that is asked, or a region of it, and no other server in its place."""
     try:
         host = home(provider, environment).origin[1]
     except UsageError:
         return False
     return _is_below(host, home(provider, {}).origin[1])
+
+
+def has_list_prices(provider: Provider, environment: Mapping[str, str]) -> bool:
+    """Whether the provider is asked at its very own address: regions and gateways have other prices."""
+    try:
+        return home(provider, environment).origin == home(provider, {}).origin
+    except UsageError:
+        return False
+
+
+def is_its_own(provider: Provider, place: Endpoint) -> bool:
+    """Whether a place is the provider's very own scheme, host and port."""
+    return place.origin == home(provider, {}).origin
 
 
 def is_unencrypted(url: str) -> bool:
@@ -353,9 +455,27 @@ def _split(url: str) -> SplitResult | None:
     """An http(s) address in its parts, or None."""
     try:
         parts = urlsplit(url)
-        return parts if parts.scheme in _PORTS and parts.hostname and parts.port != 0 else None
+        is_one = parts.scheme in _PORTS and parts.port != 0 and parts.netloc.isascii()
     except ValueError:
         return None
+    is_clean = url.isprintable() and not re.search(r"[\s\\]", url)
+    return parts if is_one and is_clean and _is_host(parts.hostname or "") else None
+
+
+_LABEL = re.compile(r"[a-z0-9_-]{1,63}", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE | re.ASCII)
+
+
+def _is_host(host: str) -> bool:
+    """Whether it is an address as it is written, or a name as DNS takes it (`xn--…` beyond ASCII). An address
+    as one number is neither: who it is nobody sees.
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        labels = host.removesuffix(".").split(".")
+        return len(host) < 254 and all(map(_LABEL.fullmatch, labels)) and not _NUMBER.fullmatch(labels[-1])
+    return True
 
 
 def _ollama(said: str) -> str:
@@ -380,17 +500,10 @@ def _is_below(host: str, domain: str) -> bool:
     return host == domain or host.endswith(f".{domain}")
 
 
-def _is_here(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _is_private(host: str) -> bool:
     try:
-        return not ipaddress.ip_address(host).is_global
+        address = ipaddress.ip_address(host)
     except ValueError:
         return "." not in host or host.endswith(_INSIDE)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return not (mapped or address).is_global

@@ -8,15 +8,12 @@ kept, were the tools passed on, was the whole prompt read?).
 
 from __future__ import annotations
 
-import email.utils
-import random
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import anyio
 import anyio.to_thread
@@ -28,48 +25,28 @@ from memdir.errors import (
     ModelError,
     ModelOverloaded,
     ModelUnreachable,
+    NoSuchModel,
 )
-from memdir.model import ignored_tools, structured, tokens
-from memdir.model.client import Count, OnText, Survey
+from memdir.model import bounds, ignored_tools, pauses, structured, tokens
+from memdir.model.client import Answer, Count, OnText, Survey
+from memdir.model.keys import Key
 from memdir.model.messages import Reply, Request
+from memdir.model.service import NO_KEY, Service, near
 
 NO_NETWORK = "MEMDIR_TEST_NO_NETWORK"
 """Set in tests: then only a server on this machine is asked, and a real model call is an error."""
 
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
 SURVEY_SECONDS = 5.0
 """How long a survey waits for a service."""
-
-LONGEST_WAIT = 120.0
-"""Seconds: a service that asks for a longer pause is not waited for, the person is told instead."""
-
-LONGEST_PAUSE = 8.0
-"""Seconds of a pause of our own choice, at most."""
 
 UNKNOWN_WINDOW = 32_768
 """Tokens that are planned with where nobody says how large the window is."""
 
-TOO_LONG = "start a new conversation; what was learned is kept"
+NOTICED = 1.0
+"""Seconds: a pause from so many on is told to whoever wants to know (`StreamingClient.on_wait`)."""
 
 NEAR = 0.85
 """From this share of the window on a request is counted exactly before it is sent."""
-
-
-class Answer(Protocol):
-    """An answer that is coming in."""
-
-    def take(self, event: Any) -> str:
-        """Take in one event of the stream; gives the visible text in it, mostly none."""
-        ...
-
-    def reply(self) -> Reply:
-        """The whole answer.
-
-        Raises:
-            ModelUnreachable: the stream ended before the answer did.
-        """
-        ...
 
 
 class StreamingClient(ABC):
@@ -81,13 +58,33 @@ class StreamingClient(ABC):
     """
 
     is_local = False
+    calls_tools: bool | None = None
 
-    def __init__(self, *, name: str, window: int | None, max_retries: int, pause: float) -> None:
-        self.name = name
+    on_wait: Callable[[float, ModelError], None] | None = None
+    """Is told before a pause of a second or more: for how many seconds, and why. By each question to this
+    client, those of background jobs included."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        api_key: str | None,
+        key: Callable[[], Key | str | None],
+        window: int | None,
+        max_retries: int,
+        pause: float,
+    ) -> None:
+        self.name = service.name
+        self._model = service.model
+        self._service = service
+        self._api_key = api_key or None
+        self._key = key
         self._window = window
         self._max_retries = max_retries
         self._pause = pause
         self._calibration = tokens.Calibration()
+        self._whole = 0
+        """The estimate of the largest request that was read in full, as far as that was to be seen."""
         self._sdk: Any = None
         self._opening = anyio.Lock()
 
@@ -120,6 +117,10 @@ class StreamingClient(ABC):
     @abstractmethod
     async def _surveyed(self, sdk: Any) -> Survey:
         """What the service says of itself. Errors may pass through."""
+
+    async def _listed(self, sdk: Any) -> Collection[str]:  # noqa: ARG002 - for those who can
+        """The names of the models that the service has, where they are to be had at little cost."""
+        return ()
 
     def _amended(self, request: Request, refusal: ModelError) -> bool:  # noqa: ARG002 - for those who can
         """Whether the request will look otherwise now, after a refusal that said what was wrong with it."""
@@ -171,17 +172,19 @@ class StreamingClient(ABC):
         """Ask the service what it is."""
         try:
             sdk = await self._open()
-            with anyio.fail_after(SURVEY_SECONDS), self._explained():
+            with anyio.fail_after(SURVEY_SECONDS), self._hushed():
                 survey = await self._surveyed(sdk)
         except ModelError as error:
+            await self._suggest(error)
             answered = not isinstance(error, ModelUnreachable | KeyMissing | LibraryMissing)
+            self._service.hush(error)
             return Survey(reachable=answered, problem=str(error), cure=error.hint)
         except TimeoutError:
             return Survey(
                 reachable=False, problem=f"{self.name} did not answer in time", cure="try again later"
             )
         self._window = survey.window or self._window
-        return survey
+        return replace(survey, models=tuple(self._service.open_names(survey.models)))
 
     async def aclose(self) -> None:
         """Close the connections. A later question opens new ones."""
@@ -197,37 +200,43 @@ class StreamingClient(ABC):
     ) -> None:
         await self.aclose()
 
+    @contextmanager
+    def _hushed(self) -> Iterator[None]:
+        """Raises the SDK's errors as ours, and shows nothing of the key."""
+        try:
+            with self._explained():
+                yield
+        except ModelError as error:
+            self._service.hush(error)
+            raise
+
     # -- asking ----------------------------------------------------------------------------------------------
 
     async def _ask(self, request: Request, on_text: OnText | None) -> Reply:
         """One question, asked again while the service is busy or away and nobody has read of the answer."""
-        sdk, seen, tried = await self._open(), _Seen(on_text), 0
+        seen, tried = _Seen(on_text), 0
         while True:
             try:
-                with self._explained():
+                sdk = await self._open()  # each time: somebody may have closed it
+                with self._hushed(), bounds.answering():
                     stream = await self._send(sdk, request)
                 reply = await self._listen(stream, seen)
             except (ModelOverloaded, ModelUnreachable) as error:
-                pause = self._pause_before(tried, error)
-                if seen.any or pause is None:
+                is_last = seen.any or tried >= self._max_retries or self._service.is_closed(error.__cause__)
+                pause = pauses.before_next(error.__cause__, tried=tried, first=self._pause)
+                if is_last or pause is None:
                     raise
+                if self.on_wait is not None and pause >= NOTICED:
+                    self.on_wait(pause, error)
                 await anyio.sleep(pause)
                 tried += 1
             except ModelError as error:
                 if seen.any or not self._amended(request, error):
+                    await self._suggest(error)
                     raise
             else:
                 self._took_in(request, reply)
                 return reply
-
-    def _pause_before(self, tried: int, error: ModelError) -> float | None:
-        """Seconds before the next try, after so many that failed; None: there is to be no other."""
-        headers = getattr(getattr(error.__cause__, "response", None), "headers", {})
-        asked = _retry_after(headers)
-        if tried >= self._max_retries or headers.get("x-should-retry") == "false" or asked > LONGEST_WAIT:
-            return None
-        own = min(self._pause * 2**tried, LONGEST_PAUSE)
-        return asked or own * random.uniform(0.75, 1)  # noqa: S311 - so that many clients do not come at once
 
     async def _listen(self, stream: Any, show: OnText) -> Reply:
         """Read a stream to its end. What `show` raises is the caller's own, and passes as it is."""
@@ -235,11 +244,11 @@ class StreamingClient(ABC):
         async with stream:
             events = aiter(stream)
             while True:
-                with self._explained():
-                    event = await anext(events, None)
-                    text = answer.take(event) if event is not None else ""
-                if event is None:
-                    return answer.reply()
+                with self._hushed():
+                    event = await anext(events, _END)
+                    if event is _END:
+                        return answer.reply()
+                    text = answer.take(event) if event is not None else ""  # `data: null`
                 if text:
                     show(text)
 
@@ -255,6 +264,17 @@ class StreamingClient(ABC):
             raise structured.failed(reply, self.name)
         return found
 
+    async def _suggest(self, error: ModelError) -> None:
+        """Put the name that was probably meant into the cure, if it is the name that is wrong."""
+        if not isinstance(error, NoSuchModel):
+            return
+        with suppress(ModelError), anyio.move_on_after(SURVEY_SECONDS):
+            sdk = await self._open()
+            with self._hushed():
+                models = await self._listed(sdk)
+            if near(self._model, models):
+                error.hint = self._service.name_cure(models)
+
     # -- counting --------------------------------------------------------------------------------------------
 
     async def _fits(self, request: Request) -> None:
@@ -267,23 +287,37 @@ class StreamingClient(ABC):
             raise ContextTooLong(
                 f"the conversation is too long for {self.name}: {counted.tokens:,} tokens, and it takes "
                 f"{self._window:,}",
-                hint=TOO_LONG,
+                hint=self._service.length_cure,
             )
 
     def _took_in(self, request: Request, reply: Reply) -> None:
         """Learn from the usage; and see that the server has read all of it.
 
         Raises:
-            ContextTooLong: it can't have.
+            ContextTooLong: it can't have. Which ends no more than this: it is a judgement, and no refusal.
         """
         read, least = reply.usage.total_input, tokens.least(request)
+        estimated = tokens.estimate_request(request)
+        if self._is_rest(estimated, reply):
+            self._whole = max(self._whole, estimated)
+            return
         if 0 < read < least:
-            raise ContextTooLong(
+            error = ContextTooLong(
                 f"{self.name} has read {read:,} tokens of what must be {least:,} or more: its server cuts "
                 "long requests, or keeps the tools from the model",
-                hint="give the server a larger context window, or choose another model",
+                hint=f"{self._service.roomier or 'give the server a larger window'}; or choose another model",
             )
-        self._calibration.learn(estimated=tokens.estimate_request(request), counted=read)
+            error.lasts = False
+            raise error
+        if 0 < least <= read:
+            self._whole = max(self._whole, estimated)
+        self._calibration.learn(estimated=estimated, counted=read)
+
+    def _is_rest(self, estimated: int, reply: Reply) -> bool:
+        """Whether a server counted only what it did not have in its cache, and does not say so (Ollama, for a
+        while): it read about as many tokens as are new since an earlier request."""
+        new, read = max(0, estimated - self._whole), reply.usage.total_input
+        return bool(self._whole) and not reply.usage.cache_read and new / 2 <= read <= 2 * new + 300
 
     async def _open(self) -> Any:
         """The SDK's client, made at the first call and beside the event loop."""
@@ -291,6 +325,19 @@ class StreamingClient(ABC):
             if self._sdk is None:
                 self._sdk = await anyio.to_thread.run_sync(self._make)
             return self._sdk
+
+    def _found_key(self) -> str | None:
+        """The key, looked for where `key` looks; and where it was is kept for what is said of it."""
+        found = self._key() if self._api_key is None else self._api_key
+        value, source = (found.value, found.source) if isinstance(found, Key) else (found or None, None)
+        has_key = value not in (None, NO_KEY)
+        keys = (value,) if has_key and value else ()
+        self._service = replace(self._service, key_from=source, has_key=has_key, keys=keys)
+        return value
+
+
+_END = object()
+"""What stands for the end of a stream."""
 
 
 class _Seen:
@@ -304,15 +351,3 @@ class _Seen:
         if self._on_text is not None:
             self.any = True
             self._on_text(text)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that a service asks us to wait, as a number or as a time to come again; 0 if it doesn't."""
-    for name, share in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        asked = headers.get(name, "")
-        try:
-            return max(0.0, float(asked) * share)
-        except ValueError:
-            if moment := email.utils.parsedate_tz(asked):
-                return max(0.0, email.utils.mktime_tz(moment) - time.time())
-    return 0.0

@@ -71,7 +71,8 @@ def failed(reply: Reply, model: str) -> BadReply:
 def fault(value: object, schema: Schema, where: str = "the object") -> str | None:
     """The first thing in which a value is not what the schema says, in words for a model; None if nothing.
 
-    Knows types, properties, required, items, enum, minimum and maximum lengths, additionalProperties.
+    Knows types, properties, required, items and their number, enum, the largest length of a text, and
+    additionalProperties; what else a schema says is not looked at.
     """
     kinds = schema.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)

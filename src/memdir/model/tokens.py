@@ -29,14 +29,21 @@ _CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3100-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
 )
+_SPACED = re.compile(r"(\W)\1{4,}")
+"""Indentation, rules and the dots of a table: tokenizers take such a run as about one token."""
+
+_RUN = re.compile(r"(.)\1{2,}")
 _FRAME = 4
 """What a role, a block type and their brackets take, a message."""
 
 IMAGE = 1500
 """About what a picture takes: providers count its area, and shrink it above some such figure."""
 
-_FEWEST = 8
+_MOST = 8
 """Characters a token, more than which no natural text has on average, in any script."""
+
+_MOST_OF_OURS = 5.5
+"""The same for the system prompt, which is English, and ours."""
 
 _LEAST_JUDGED = 1000
 """Tokens below which `least` says nothing: there the frame of a request counts for too much."""
@@ -47,6 +54,7 @@ _LEARNED_FROM = 200
 
 def estimate(text: str) -> int:
     """About how many tokens `text` is; 0 only for the empty text."""
+    text = _SPACED.sub(r"\1\1\1\1", text)
     dense = sum(len(run) for run in _CJK.findall(text))
     rest = len(_CJK.sub("", text).encode("utf-8", "replace"))
     return dense + -(-rest // BYTES_PER_TOKEN)
@@ -67,15 +75,15 @@ def estimate_request(request: Request) -> int:
 def least(request: Request) -> int:
     """So many tokens a request has at the least, whatever the tokenizer; 0 for a small one.
 
-    Reasoning is left out, since services drop it as they like, and so are pictures.
+    Reasoning is left out, since services drop it as they like, and so are pictures, and what stands many
+    times over: a line of dashes may be one token.
     """
-    texts = [
-        *request.prefix.system,
+    ours = sum(_length(part) for part in request.prefix.system)
+    rest = [
         *(_description(tool) for tool in request.prefix.tools),
         *(_words(block) for block in _blocks(request) if not isinstance(block, Thinking)),
     ]
-    characters = sum(len(" ".join(text.split())) for text in texts)
-    found = characters // _FEWEST
+    found = int(ours / _MOST_OF_OURS + sum(map(_length, rest)) / _MOST)
     return found if found >= _LEAST_JUDGED else 0
 
 
@@ -98,6 +106,11 @@ class Calibration:
         ratio = counted / estimated
         self.scale = (self.scale + ratio) / 2 if self._knows else ratio
         self._knows = True
+
+
+def _length(text: str) -> int:
+    """Characters, without what a tokenizer takes in long runs."""
+    return len(_RUN.sub(r"\1\1", " ".join(text.split())))
 
 
 def _blocks(request: Request) -> Iterator[Block]:

@@ -23,7 +23,7 @@ from anyio.abc import TaskGroup
 
 from memdir.agent.events import FAILED, RECALLED, SKIPPED, Degradation, Events
 from memdir.agent.file_state import FileState
-from memdir.errors import ModelError
+from memdir.errors import ContextTooLong, ModelError, ModelOverloaded
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message
 from memdir.recall.recent import recent_tools
@@ -35,6 +35,10 @@ GRACE = 1.0
 """Seconds in which the selector by words may finish, from when it began: with a few hundred files it takes a
 twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one single
 answer would get no memories at all."""
+
+PATIENCE = 3
+"""Turns in a row that a model may let go by without having chosen. Then words choose: what comes too late
+each time is no memory at all."""
 
 _log = logging.getLogger("memdir")
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
@@ -59,6 +63,11 @@ class Prefetch:
         self._scope = CancelScope()
         self._ready: Selection | None = None
         self._done = Event()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a selection, or will never be one."""
+        return self._done.is_set()
 
     @classmethod
     def start(cls, tasks: TaskGroup, choose: Callable[[], Awaitable[Selection]]) -> Prefetch:
@@ -126,7 +135,8 @@ class _Turn:
 class Recall:
     """Recall for one session: the hooks of its agent. `last` is what came of the last selection.
 
-    Where the model fails, words choose for the same turn, and after an error that lasts for all others (R5).
+    Where the model fails, words choose for the same turn, and after an error that lasts for all others (R5);
+    so they do where the model has been too slow for several turns in a row.
     """
 
     def __init__(
@@ -148,6 +158,7 @@ class Recall:
         self._on = on
         self._degradation = Degradation("recall", events)
         self._lost = False
+        self._late = 0
         self._prefetch: Prefetch | None = None
         self._turn: _Turn | None = None
         self.last: Recalled | None = None
@@ -169,10 +180,13 @@ class Recall:
         return self._lost or self._model is None or self._model.is_local
 
     def _words_step_in(self, turn: _Turn, model: ModelClient, error: ModelError) -> None:
-        """The model failed: words choose for this turn, and for those to come if the error lasts."""
-        self._lost = self._lost or error.lasts
+        """The model failed: words choose for this turn, and for those to come if the error lasts. What is too
+        long for it is one prompt, and not the next.
+        """
+        lasts = error.lasts and not isinstance(error, ContextTooLong)
+        self._lost = self._lost or lasts
         turn.words_since = monotonic()
-        self._degradation.tell(model.name, error)
+        self._degradation.tell(model.name, error, lasts=lasts)
 
     async def on_turn_start(self, conversation: Conversation, message: Message) -> None:
         """Begin to choose for this message, if there is a reason to (R1, R2)."""
@@ -233,6 +247,21 @@ class Recall:
 
     def on_turn_over(self, _conversation: Conversation | None = None) -> None:
         """Cancel what this turn did not take (R1)."""
-        if self._prefetch is not None:
+        if self._prefetch is not None and self._turn is not None:
+            self._count(self._prefetch, self._turn)
             self._prefetch.cancel()
         self._prefetch = self._turn = None
+
+    def _count(self, prefetch: Prefetch, turn: _Turn) -> None:
+        """Whether the model was too slow in a turn that ended in an answer. If it is so too often: words."""
+        if self._by_words or self._model is None:
+            return
+        last = turn.conversation.messages[-1] if turn.conversation.messages else None
+        if prefetch.is_done or turn.words_since is not None:
+            self._late = 0
+        elif last is not None and last.role == "assistant" and not last.tool_uses:
+            self._late += 1
+        if self._late == PATIENCE:
+            self._lost = True
+            late = ModelOverloaded(f"{self._model.name} has not chosen in time in {PATIENCE} turns")
+            self._degradation.tell(self._model.name, late, lasts=True)

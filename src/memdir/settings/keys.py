@@ -36,8 +36,8 @@ class RecallSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         str | None,
         Meta(
             description="The model that chooses, named as in `model`; null: a mid-size one of the "
-            "conversation's provider (Anthropic, OpenAI), or else the conversation's. "
-            "No address from a project."
+            "conversation's provider (Anthropic, OpenAI) that is not dearer, or else the conversation's. "
+            'From a project only "local".'
         ),
     ] = None
 
@@ -49,7 +49,7 @@ class ExtractSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         str | None,
         Meta(
             description="The model that writes, named as in `model`; null: the conversation's, whose cached "
-            "prompt only it can read. No address from a project."
+            'prompt only it can read. From a project only "local".'
         ),
     ] = None
     max_turns: Annotated[int, Meta(ge=1, description="Model turns of one extraction, at most.")] = 5
@@ -65,7 +65,7 @@ class DreamSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         str | None,
         Meta(
             description="The model that consolidates, named as in `model`; null: the conversation's. "
-            "No address from a project."
+            'From a project only "local".'
         ),
     ] = None
 
@@ -89,7 +89,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         Meta(
             description='The model of the conversation: "local" (none), provider:NAME (the provider is '
             "anthropic, openai, openrouter, ollama, lmstudio, vllm or llamacpp), or a server's address and a "
-            "name, such as http://127.0.0.1:8000/v1:NAME. No key, and no address from a project."
+            'name, such as http://127.0.0.1:8000/v1:NAME. No key; from a project only "local".'
         ),
     ] = "local"
     features: Features = Features()

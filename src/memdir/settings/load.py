@@ -25,8 +25,10 @@ from memdir.settings.keys import Leaf, Settings, allowed, leaves, sections, vari
 _MAX_FILE = 1024 * 1024  # bytes
 _DEEPEST = 16  # objects and lists in each other
 _TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
+_LONGEST_KEY = 60  # characters of an unknown one that are shown
 _MODELS = ("model", "recall.model", "extract.model", "dream.model")
-_NEXT = "so the next source counts"
+_NOBODY = "local"
+"""The model that sends nothing to anybody: the one that a project may choose."""
 _LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
 _WHERE_KEYS_BELONG = (
     "not a setting: keys are never read from settings; put one into its provider's variable "
@@ -49,6 +51,7 @@ class Source:
 class Loaded:
     """Settings, where they came from (strongest first), and what the person should be told.
 
+    `said_at` is where the value of a dotted key stands, for each that is set.
     `memory_directories` are the values of `autoMemoryDirectory` in trusted sources (S2), as they stand
     there and not yet checked: `paths.resolve` does that.
     """
@@ -57,6 +60,7 @@ class Loaded:
     sources: tuple[Source, ...]
     warnings: tuple[str, ...]
     memory_directories: tuple[tuple[str, object], ...]
+    said_at: Mapping[str, str]
 
 
 def load(
@@ -86,8 +90,9 @@ def load(
     layers = [_trusted(layer, root, warnings) for layer in layers if layer.values]
     for layer in layers:
         warnings += _unknown(layer)
+    settings, said_at = _merged(layers, warnings)
     return Loaded(
-        settings=_merged(layers, warnings),
+        settings=settings,
         sources=tuple(Source(name=each.name, path=each.path, keys=tuple(each.values)) for each in layers),
         warnings=tuple(warnings),
         memory_directories=tuple(
@@ -95,6 +100,7 @@ def load(
             for layer in layers
             if layer.values.get("autoMemoryDirectory") is not None
         ),
+        said_at=said_at,
     )
 
 
@@ -110,7 +116,15 @@ class _Layer:
     def where(self, key: str) -> str:
         if self.path:
             return f"{self.path}: {key}"
-        return f"environment: {variable(key)}" if self.text else f"command line: {key}"
+        if self.text:
+            return f"environment: {variable(key)}"
+        return "--model" if key in _MODELS else f"command line: {key}"
+
+    def is_set(self, key: str) -> bool:
+        """Whether it says something about a key. A model without a name is none, but for `--model ""`."""
+        value = self.values.get(key)
+        is_empty = key in _MODELS and isinstance(value, str) and not value.strip()
+        return key in self.values and not (is_empty and self.name != "cli")
 
 
 def _flat(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:
@@ -186,7 +200,7 @@ def _unreadable(path: Path, why: str) -> SettingsError:
 def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     """The layer without what its source has no right to say."""
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
-    sent = [key for key in _MODELS if _is_address(layer.values.get(key))]
+    sent = [key for key in _MODELS if layer.is_set(key) and not _is_nobody(layer.values[key])]
     if layer.name not in ("project", "local") or not (moved or sent):
         return layer
     why = ""
@@ -198,16 +212,16 @@ def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     cure = "put it into your own settings.json"
     warnings += [f"{layer.where(key)}: a project may not set this{why}; {cure}" for key in moved]
     warnings += [
-        f"{layer.where(key)}: a project may not name a server that your conversations go to{why}; {cure}"
+        f"{layer.where(key)}: a project may not choose a model that your conversations go to{why}; {cure}"
         for key in sent
     ]
     kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent)}
     return _Layer(name=layer.name, path=layer.path, values=kept)
 
 
-def _is_address(model: object) -> bool:
-    """Whether a model is named by an address, which could be anybody's, and not by its provider."""
-    return isinstance(model, str) and "://" in model
+def _is_nobody(model: object) -> bool:
+    """Whether a model is the embedded default. Any other gets what is said, and somebody pays for it."""
+    return isinstance(model, str) and model.strip() == _NOBODY
 
 
 # -- merging (S1) ---------------------------------------------------------------------------------------
@@ -216,14 +230,15 @@ def _is_address(model: object) -> bool:
 def _unknown(layer: _Layer) -> Iterator[str]:
     for key in layer.values:
         if key in sections():
-            yield f"{layer.where(key)}: allowed is an object, {{…}}; {_NEXT}"
+            yield f"{layer.where(key)}: must be an object, {{…}}; ignored"
         elif key not in leaves():
-            name = f"environment: {key}" if layer.text else layer.where(key)
+            shown = key if len(key) <= _LONGEST_KEY else f"{key[: _LONGEST_KEY - 1]}…"
+            name = f"environment: {shown}" if layer.text else layer.where(shown)
             if _is_like_a_key(key):
                 yield f"{name}: {_WHERE_KEYS_BELONG}"
                 continue
             names = [variable(known) for known in leaves()] if layer.text else list(leaves())
-            close = difflib.get_close_matches(key, names, n=1)
+            close = difflib.get_close_matches(shown, names, n=1)
             yield f"{name}: not a setting" + (f"; did you mean {close[0]}?" if close else "")
 
 
@@ -232,21 +247,25 @@ def _is_like_a_key(name: str) -> bool:
     return _LIKE_A_KEY.search(re.sub(r"[^a-z]", "", name.lower())) is not None
 
 
-def _merged(layers: Sequence[_Layer], warnings: list[str]) -> Settings:
+def _merged(layers: Sequence[_Layer], warnings: list[str]) -> tuple[Settings, dict[str, str]]:
+    """The settings, and where each that is set stands."""
     merged: dict[str, Any] = {}
+    said_at: dict[str, str] = {}
     for key, leaf in leaves().items():
         for layer in layers:
-            if key not in layer.values:
+            if not layer.is_set(key):
                 continue
             value = layer.values[key]
             if key == "autoMemoryDirectory" and not isinstance(value, str):
                 continue  # told when it is refused as a directory
             try:
                 _put(merged, key, _converted(value, leaf, text=layer.text))
-                break
             except msgspec.ValidationError:
-                warnings.append(f"{layer.where(key)}: allowed is {allowed(leaf.schema)}; {_NEXT}")
-    return msgspec.convert(merged, Settings)
+                warnings.append(f"{layer.where(key)}: must be {allowed(leaf.schema)}; ignored")
+                continue
+            said_at[key] = layer.where(key)
+            break
+    return msgspec.convert(merged, Settings), said_at
 
 
 def _converted(value: object, leaf: Leaf, *, text: bool) -> object:

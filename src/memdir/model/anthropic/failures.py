@@ -1,7 +1,7 @@
 """The Anthropic SDK's errors -> ours, with a sentence for the person and a cure.
 
-The SDK has retried by then what is worth it. Its classes are looked up when an error is there, so that this
-module loads without it.
+Asking again is `streaming`'s business, the SDK does not. Its classes are looked up when an error is there, so
+that this module loads without it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import (
     BadReply,
-    ContextTooLong,
     KeyMissing,
     KeyRefused,
     ModelError,
@@ -21,6 +20,9 @@ from memdir.errors import (
     NoSuchModel,
 )
 from memdir.model import ignored_tools, refusals
+from memdir.model.openai.said import said as heard
+from memdir.model.pauses import when_again
+from memdir.model.service import Endless, Service, bare, broke_off
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -43,8 +45,8 @@ _STATUS: Mapping[str | None, int] = {
 
 
 @contextmanager
-def explained(model: str) -> Iterator[None]:
-    """Raise the SDK's errors as ours. `model` is the name to speak of, `provider:model`.
+def explained(service: Service) -> Iterator[None]:
+    """Raise the SDK's errors as ours.
 
     Raises:
         ModelError: or the child that fits; the SDK's error is its cause.
@@ -59,77 +61,111 @@ def explained(model: str) -> Iterator[None]:
         httpx2.HTTPError,
         httpx2.StreamError,
         httpx2.InvalidURL,
+        Endless,
         ValueError,  # an event that is no JSON, or no UTF-8
+        OverflowError,  # a number without end
         LookupError,  # an event for a block that was never begun
         AttributeError,  # an event without the fields of its kind
+        TypeError,
+        RuntimeError,  # JSON that is nested without end; a client that was closed meanwhile
     ) as error:
-        raise explain(error, model=model) from error
+        raise explain(error, service=service) from error
 
 
-def explain(error: Exception, *, model: str) -> ModelError:
+def explain(error: Exception, *, service: Service) -> ModelError:
     """Our error for one of the SDK's, or of its HTTP client's."""
     import anthropic
     import httpx2
     from anthropic.lib.credentials import WorkloadIdentityError
 
+    model = service.name
+    if (endless := service.endless(error)) is not None:
+        return endless
     match error:
+        case anthropic.APIStatusError() if 300 <= error.status_code < 400:
+            return service.elsewhere(error.response.headers.get("location", ""))
         case anthropic.APIStatusError():
-            return _answered(error, model)
-        case anthropic.APIResponseValidationError() | ValueError() | LookupError() | AttributeError():
+            return _answered(error, service)
+        case (
+            anthropic.APIResponseValidationError()
+            | ValueError()
+            | OverflowError()
+            | LookupError()
+            | AttributeError()
+            | TypeError()
+            | RecursionError()
+        ):
             return BadReply(f"what came back for {model} is no answer of the Messages API")
+        case RuntimeError():
+            return broke_off(model)
         case anthropic.CredentialsError():
-            return KeyMissing(f"the credentials for {model} can't be loaded: {error}", hint=GET_A_KEY)
+            hint = service.key_cure or GET_A_KEY
+            return KeyMissing(f"the credentials for {model} can't be loaded: {error}", hint=hint)
         case WorkloadIdentityError():
-            return KeyRefused(f"the identity token for {model} was refused", hint=GET_A_KEY)
+            hint = service.key_cure or GET_A_KEY
+            return KeyRefused(f"the identity token for {model} was refused", hint=hint)
         case anthropic.APITimeoutError() | httpx2.TimeoutException():
             return ModelUnreachable(f"{model} did not answer in time", hint="try again later")
         case anthropic.APIConnectionError() | httpx2.TransportError() | httpx2.InvalidURL():
-            return ModelUnreachable(
-                f"no connection to {model}, or it broke off",
-                hint="check the network, and ANTHROPIC_BASE_URL if it is set",
-            )
+            return service.away(error, moved_by="ANTHROPIC_BASE_URL")
         case _:
             return ModelError(f"{model} could not be asked ({type(error).__name__})")
 
 
-def _answered(error: APIStatusError, model: str) -> ModelError:
+def _answered(error: APIStatusError, service: Service) -> ModelError:
     """For an error that the service itself answered with."""
+    model = service.name
     status = error.status_code if error.status_code >= 400 else _STATUS.get(error.type, 500)
-    said = error.api_message or ""
+    said = heard(error).text
     match status:
-        case 401 | 403:
+        case 401:
+            return service.key_refused()
+        case 403:
             return KeyRefused(
-                f"the key for {model} was refused ({status})",
-                hint=f"check {KEY}: is it whole, still valid, and allowed to use this model?",
+                f"the key for {model} was refused (403): {service.shown(said)}", hint=service.check_key()
             )
         case 402:
-            return KeyRefused(f"the account behind {KEY} can't pay for {model}", hint="see its billing page")
-        case 400 | 404 | 500 if refusals.is_about_tools(said):
-            return ignored_tools.refused(model)
-        case 404:
-            return NoSuchModel(
-                f"there is no model {model}, or {KEY} may not use it",
-                hint="check the name in `--model` or in the `model` setting",
+            return KeyRefused(
+                f"the account behind the key for {model} can't pay for it", hint="see its billing page"
             )
+        case 400 | 404 | 500 if refusals.is_about_tools(said):
+            return ignored_tools.refused(model, said)
+        case 404:
+            return _not_found(said, service)
         case 413:
-            return _too_long(model)
+            return service.too_long()
         case 400 | 500 if refusals.is_too_long(said):
-            return _too_long(model)
+            return service.too_long()
+        case 400 if refusals.is_about_the_model(said):
+            return _not_found(said, service)
         case 408 | 504:
             return ModelUnreachable(f"{model} did not answer in time ({status})", hint="try again later")
         case 429 if (error.error_code or "").endswith("spend_limit_reached"):
             return ModelOverloaded(f"the spending limit for {model} is reached", hint="raise it, or wait")
         case 429:
             return ModelOverloaded(
-                f"the rate limit for {model} is reached", hint="wait a minute, then try again"
+                f"the rate limit for {model} is reached",
+                hint=when_again(error, "wait a minute, then try again"),
             )
+        case 503 if "loading model" in said.lower():
+            return ModelOverloaded(f"{model} is still loading", hint="try again in a minute")
         case _ if status >= 500:
-            return ModelOverloaded(f"{model} is overloaded or in trouble ({status})", hint="try again later")
+            return ModelOverloaded(
+                f"{model} is overloaded or in trouble ({status})", hint=when_again(error, "try again later")
+            )
         case _:
-            return ModelError(f"{model} did not take the request ({status}): {refusals.shown(said)}")
+            return ModelError(f"{model} did not take the request ({status}): {service.shown(said)}")
 
 
-def _too_long(model: str) -> ContextTooLong:
-    return ContextTooLong(
-        f"the conversation is too long for {model}", hint="start a new one; what was learned is kept"
-    )
+def _not_found(said: str, service: Service) -> NoSuchModel:
+    """For a name that is unknown, or an address where nobody speaks this."""
+    if service.url is None:
+        return NoSuchModel(
+            f"there is no model {service.name}, or {KEY} may not use it", hint=service.name_cure()
+        )
+    if refusals.is_about_the_path(said):
+        return NoSuchModel(
+            f"there is no Messages API at {bare(service.url)}",
+            hint="is the address right? What is before /v1/messages belongs there",
+        )
+    return NoSuchModel(f"{service.place} has no model {service.model}", hint=service.name_cure())

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from memdir.errors import ModelUnreachable
-from memdir.model.json_text import Json, sendable, tool_input
+from memdir.model import fitting, json_text, lenient
+from memdir.model.json_text import Json, sendable
 from memdir.model.messages import (
     Block,
     Image,
@@ -34,6 +34,8 @@ from memdir.model.messages import (
     Usage,
     assistant,
 )
+from memdir.model.pieces import Joined, arguments, called
+from memdir.model.service import broke_off
 
 MAX_MARKS = 4
 """So many cache marks (breakpoints) may a request have."""
@@ -47,6 +49,8 @@ _STOPS: Mapping[str, StopReason] = {
     "refusal": "refusal",
 }
 _NOTHING = "(no output)"
+_LEAST_BUDGET = 1024
+"""Tokens of reasoning, fewer than which the API does not take."""
 _VERSION = re.compile(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)")
 
 
@@ -61,7 +65,8 @@ def body(request: Request, *, model: str, source: str = "") -> Json:
     prefix = request.prefix
     tools = [_tool(tool) for tool in prefix.tools]
     system = [_text(part) for part in prefix.system if part.strip()]
-    messages = [said for message in request.messages if (said := _message(message, source)) is not None]
+    talk = fitting.fitted(request.messages)
+    messages = [said for message in talk if (said := _message(message, source)) is not None]
     if request.cache:
         _mark(system or tools, messages)
     sent: Json = {"model": model, "max_tokens": prefix.max_tokens}
@@ -70,8 +75,8 @@ def body(request: Request, *, model: str, source: str = "") -> Json:
     if system:
         sent["system"] = system
     sent["messages"] = messages
-    if prefix.thinking is not None:
-        sent["thinking"] = _thinking(prefix.thinking, model)
+    if prefix.thinking is not None and (how := _thinking(prefix.thinking, model, prefix.max_tokens)):
+        sent["thinking"] = how
     if request.schema is not None:
         sent["output_config"] = _structured(request.schema, model)
     return sent
@@ -83,7 +88,8 @@ def window(model: str) -> int:
 
 
 def _tool(tool: ToolSpec) -> Json:
-    return {"name": tool.name, "description": sendable(tool.description), "input_schema": dict(tool.schema)}
+    schema = json_text.clean(tool.schema)
+    return {"name": tool.name, "description": sendable(tool.description), "input_schema": schema}
 
 
 def _text(text: str) -> Json:
@@ -149,17 +155,20 @@ def _version(model: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
 
 
-def _thinking(budget: int, model: str) -> Json:
-    """Since 4.6 the models measure their reasoning themselves; the newest refuse a budget."""
+def _thinking(budget: int, model: str, limit: int) -> Json | None:
+    """Since 4.6 the models measure their reasoning themselves; the newest refuse a budget. Older ones want
+    one below the `limit` of the answer: one that is not gets half of it, and none where that is too little.
+    """
     if _version(model) >= (4, 6):
         return {"type": "adaptive"}
-    return {"type": "enabled", "budget_tokens": budget}
+    budget = max(_LEAST_BUDGET, budget if budget < limit else limit // 2)
+    return {"type": "enabled", "budget_tokens": budget} if budget < limit else None
 
 
 def _structured(schema: Mapping[str, Any], model: str) -> Json:
     """One JSON object, with little reasoning before it: such questions are small and have small budgets."""
     config: Json = {"effort": "low"} if _version(model) >= (4, 6) else {}
-    return {**config, "format": {"type": "json_schema", "schema": dict(schema)}}
+    return {**config, "format": {"type": "json_schema", "schema": json_text.clean(schema)}}
 
 
 # ── and back ───────────────────────────────────────────────────────────────────────────────────────────
@@ -167,25 +176,46 @@ def _structured(schema: Mapping[str, Any], model: str) -> Json:
 
 @dataclass(slots=True)
 class _Partial:
-    """A block that is still coming in. `text` is its text, reasoning, opaque data or tool input."""
+    """A block that is still coming in. `text` is its text, reasoning, opaque data or tool input; `given` a
+    tool input that came at once."""
 
-    kind: str
+    kind: object
     text: str = ""
     signature: str = ""
     id: str = ""
     name: str = ""
+    given: str = ""
+    joined: Joined = field(default_factory=Joined)
 
-    def whole(self, source: str) -> Block | None:
+    def add(self, text: str) -> str:
+        """Take in a piece; gives what of it is to be shown."""
+        if self.kind != "text":
+            self.text += text
+            return ""
+        shown = self.joined.take(text)
+        self.text += shown
+        return shown
+
+    def end(self) -> str:
+        """The block is over; gives what is still to be shown."""
+        shown = self.joined.end()
+        self.text += shown
+        return shown
+
+    def whole(self, source: str, used: set[str]) -> Block | None:
+        """The block. Reasoning that can't go back unchanged is kept unsigned, so it never does."""
+        self.end()
+        is_whole = json_text.is_whole(self.text) and json_text.is_whole(self.signature)
         match self.kind:
             case "text":
                 return Text(text=self.text) if self.text else None
             case "thinking":
-                return Thinking(thinking=self.text, signature=self.signature, source=source)
+                signature = sendable(self.signature) if is_whole else ""
+                return Thinking(thinking=sendable(self.text), signature=signature, source=source)
             case "redacted_thinking":
-                return Thinking(thinking=self.text, redacted=True, source=source)
+                return Thinking(thinking=self.text, redacted=True, source=source) if is_whole else None
             case "tool_use":
-                given, malformed = tool_input(self.text)
-                return ToolUse(id=self.id, name=self.name, input=given, malformed=malformed)
+                return called(self.id, self.name, self.text.strip() or self.given, used)
             case _:  # of a tool that the provider runs; none is ever asked for
                 return None
 
@@ -196,7 +226,8 @@ class Answer:
     def __init__(self, *, source: str = "") -> None:
         self._source = source
         self._model = ""
-        self._blocks: dict[int, _Partial] = {}
+        self._blocks: list[_Partial] = []
+        self._at: dict[int | None, _Partial] = {}
         self._stop: str | None = None
         self._usage: dict[str, int] = {}
 
@@ -204,15 +235,20 @@ class Answer:
         """Take in one event of the stream; gives the visible text in it, mostly none."""
         match event.type:
             case "message_start":
-                self._model = event.message.model
-                self._count(event.message.usage)
+                message = event.message
+                self._model = sendable(_said(message, "model"))
+                self._count(getattr(message, "usage", None))
             case "content_block_start":
-                return self._open(event.index, event.content_block)
+                return self._open(lenient.place(event.index), event.content_block)
             case "content_block_delta":
-                return self._grow(self._blocks[event.index], event.delta)
+                return self._grow(self._at[lenient.place(event.index)], event.delta)
+            case "content_block_stop":
+                part = self._at.get(lenient.place(getattr(event, "index", None)))
+                return part.end() if part is not None else ""
             case "message_delta":
-                self._stop = event.delta.stop_reason or self._stop
-                self._count(event.usage)
+                if stop := getattr(event.delta, "stop_reason", None):
+                    self._stop = stop if isinstance(stop, str) else "other"
+                self._count(getattr(event, "usage", None))
         return ""
 
     def reply(self) -> Reply:
@@ -222,12 +258,9 @@ class Answer:
             ModelUnreachable: the stream ended before the answer did.
         """
         if self._stop is None:
-            raise ModelUnreachable("the model's answer broke off", hint="ask again")
-        blocks = [
-            whole
-            for _, part in sorted(self._blocks.items())
-            if (whole := part.whole(self._source)) is not None
-        ]
+            raise broke_off(self._source or "the model")
+        used = set[str]()
+        blocks = [whole for part in self._blocks if (whole := part.whole(self._source, used)) is not None]
         return Reply(
             message=assistant(*blocks),
             stop=_STOPS.get(self._stop, "other"),
@@ -235,31 +268,32 @@ class Answer:
             model=self._model,
         )
 
-    def _open(self, index: int, block: Any) -> str:
-        part = self._blocks[index] = _Partial(kind=block.type)
+    def _open(self, index: int | None, block: Any) -> str:
+        """Begin a block; some gateways begin all at the same index, and one after the other."""
+        part = self._at[index] = _Partial(kind=block.type)
+        self._blocks.append(part)
         match block.type:
             case "text":
-                part.text = block.text
-                return part.text
+                return part.add(_said(block, "text"))
             case "thinking":
-                part.text, part.signature = block.thinking, block.signature
+                part.text, part.signature = _said(block, "thinking"), _said(block, "signature")
             case "redacted_thinking":
-                part.text = block.data
-            case "tool_use":  # the input is always empty here and comes in pieces
-                part.id, part.name = block.id, block.name
+                part.text = _said(block, "data")
+            case "tool_use":  # the input comes in pieces, as a rule
+                part.id, part.name = _said(block, "id"), _said(block, "name")
+                part.given = arguments(getattr(block, "input", None))
         return ""
 
     def _grow(self, part: _Partial, delta: Any) -> str:
         match delta.type:
             case "text_delta":
-                part.text += delta.text
-                return str(delta.text)
+                return part.add(_said(delta, "text"))
             case "thinking_delta":
-                part.text += delta.thinking
+                part.add(_said(delta, "thinking"))
             case "signature_delta":
-                part.signature = delta.signature
+                part.signature = _said(delta, "signature") or part.signature
             case "input_json_delta":
-                part.text += delta.partial_json
+                part.add(_said(delta, "partial_json"))
         return ""
 
     def _count(self, usage: Any) -> None:
@@ -270,6 +304,10 @@ class Answer:
             ("cache_read", "cache_read_input_tokens"),
             ("output", "output_tokens"),
         ):
-            count = getattr(usage, theirs, None)
-            if count is not None:
-                self._usage[ours] = count
+            if (count := getattr(usage, theirs, None)) is not None:
+                self._usage[ours] = lenient.count(count)
+
+
+def _said(part: Any, name: str) -> str:
+    """The text in a field, empty where there is none."""
+    return lenient.words(getattr(part, name, None))

@@ -4,8 +4,9 @@ Two laws, and prompt caches live on them (A4): for given manners the JSON of a c
 that of its continuation (but for cache marks), so each message stands for itself; and the same request gives
 the same bytes. `Manners.alternate` is the exception: messages are joined for a template that wants it so.
 
-The reader takes what servers really send: calls without an index or an id, whole calls in one chunk,
-reasoning under three names or between tags in the text, errors in the middle, no usage.
+The reader takes what servers really send: calls without an index or an id, whole calls in one chunk, a whole
+answer in place of a stream or of a piece, text in parts, reasoning under three names, among the parts or
+between tags in the text, errors in the middle, no usage.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from memdir.errors import ModelUnreachable
+from memdir.model import fitting, json_text, lenient
 from memdir.model.json_text import Json, sendable, tool_input
 from memdir.model.messages import (
     Block,
@@ -35,9 +36,13 @@ from memdir.model.openai import shared
 from memdir.model.openai.manners import Manners, effort, takes_strictly
 from memdir.model.openai.pieces import Calls, Details, Inline
 from memdir.model.openai.said import InStream
+from memdir.model.service import broke_off
 
 MAX_MARKS = 4
 """So many cache marks may a request have, where marks are needed."""
+
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+"""The fields in which reasoning comes, and goes back."""
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "end_turn",
@@ -78,7 +83,7 @@ def body(request: Request, *, model: str, manners: Manners, source: str, limit: 
 def messages(request: Request, manners: Manners, source: str) -> list[Json]:
     """The conversation, the system prompt first."""
     sent = list(_system(request.prefix.system, manners))
-    for message in request.messages:
+    for message in fitting.fitted(request.messages):
         sent += (
             _assistant(message, manners, source) if message.role == "assistant" else _user(message, manners)
         )
@@ -99,7 +104,7 @@ def _tool(tool: ToolSpec, manners: Manners) -> Json:
     function: Json = {
         "name": tool.name,
         "description": sendable(tool.description),
-        "parameters": dict(tool.schema),
+        "parameters": json_text.clean(tool.schema),
     }
     if manners.strict and takes_strictly(tool.schema):
         function["strict"] = True
@@ -109,7 +114,7 @@ def _tool(tool: ToolSpec, manners: Manners) -> Json:
 def _format(schema: Mapping[str, Any], manners: Manners) -> Json:
     if manners.schema == "json_object":
         return {"type": "json_object"}
-    asked: Json = {"name": shared.ANSWER, "schema": dict(schema)}
+    asked: Json = {"name": shared.ANSWER, "schema": json_text.clean(schema)}
     if manners.strict and takes_strictly(schema):
         asked["strict"] = True
     return {"type": "json_schema", "json_schema": asked}
@@ -156,12 +161,13 @@ def _reasoning(message: Message, source: str) -> Json:
     fields: Json = {}
     for block in message.content:
         if isinstance(block, Thinking) and block.source == source and block.signature:
-            fields.update(tool_input(block.signature)[0])
+            kept = tool_input(block.signature)[0]
+            fields.update({name: kept[name] for name in _REASONING if name in kept})
     return fields
 
 
 def _call(use: ToolUse) -> Json:
-    function = {"name": use.name, "arguments": shared.compact(dict(use.input))}
+    function = {"name": use.name, "arguments": json_text.compact(dict(use.input))}
     return {"id": use.id, "type": "function", "function": function}
 
 
@@ -224,16 +230,23 @@ class Answer:
         self._source = source
         self._model = ""
         self._text = Inline()
-        self._refusal = ""
+        self._thoughts = ""
+        self._refusal = Inline()
         self._details = Details()
         self._calls = Calls()
+        self._by_delta = False
         self._finish: str | None = None
         self._usage = Usage()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has come, no end either."""
-        return self._finish is None and not (self._text.seen or self._calls.all or self._details.fields())
+        return self._finish is None and not self._has_begun
+
+    @property
+    def _has_begun(self) -> bool:
+        said = self._text.seen or self._refusal.seen or self._thoughts
+        return bool(said or self._calls.all or self._details.seen)
 
     def take(self, event: Any) -> str:
         """Take in one chunk; gives the visible text in it, mostly a word.
@@ -242,27 +255,42 @@ class Answer:
             InStream: it is an error.
         """
         shared.fail_on_error(event)
-        self._model = event.get("model") or self._model
+        if isinstance(model := event.get("model"), str) and model:
+            self._model = sendable(model)
         if event.get("usage"):
             self._usage = shared.usage(event["usage"])
-        return "".join(self._choose(choice) for choice in (event.get("choices") or ())[:1])
+        choices = lenient.entries(event.get("choices"))
+        first = [choice for choice in choices if not lenient.place(choice.get("index"))][:1]
+        return "".join(map(self._choose, first))
 
-    def _choose(self, choice: Json) -> str:
+    def _choose(self, choice: Mapping[str, Any]) -> str:
         shared.fail_on_error(choice)
-        delta = choice.get("delta") or {}
-        shown = self._text.take(delta.get("content") or "")
-        if refusal := delta.get("refusal"):
-            self._refusal += refusal
-            shown += refusal
+        delta = self._delta(choice)
+        shown = "".join(self._say(kind, words) for kind, words in shared.parts(delta.get("content")))
+        shown += self._say("refusal", lenient.words(delta.get("refusal")))
         self._details.take(delta)
-        for piece in delta.get("tool_calls") or ():
+        for piece in lenient.entries(delta.get("tool_calls")):
             self._calls.take(piece)
         if finish := choice.get("finish_reason"):
             if finish == "error":
                 raise InStream({"message": "the provider broke off", "type": "server_error"})
-            self._finish = finish
-            shown += self._text.end()
+            self._finish = finish if isinstance(finish, str) else "other"
+            shown += self._text.end() + self._refusal.end()
         return shown
+
+    def _delta(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What is new in a choice. A whole message stands for it, unless its text came in pieces before."""
+        delta = lenient.fields(choice.get("delta"))
+        if delta or (self._by_delta and self._has_begun):
+            self._by_delta = True
+            return delta
+        return lenient.fields(choice.get("message"))
+
+    def _say(self, kind: str, words: str) -> str:
+        if kind == "thinking":
+            self._thoughts += words
+            return ""
+        return (self._refusal if kind == "refusal" else self._text).take(words)
 
     def reply(self) -> Reply:
         """The whole answer.
@@ -271,7 +299,7 @@ class Answer:
             ModelUnreachable: the stream ended before the answer did.
         """
         if self._finish is None:
-            raise ModelUnreachable("the model's answer broke off", hint="ask again")
+            raise broke_off(self._source)
         calls = tuple(self._calls.blocks())
         blocks = [*self._thinking(bool(calls)), *self._said(), *calls]
         return Reply(
@@ -286,17 +314,18 @@ class Answer:
         fields = self._details.fields()
         text = self._details.text
         if text or (fields and (calls or "reasoning_details" in fields)):
-            yield Thinking(thinking=text, signature=shared.compact(fields), source=self._source)
-        if self._text.hidden:
-            yield Thinking(thinking=self._text.hidden, source=self._source)
+            yield Thinking(thinking=text, signature=json_text.compact(fields), source=self._source)
+        for hidden in (sendable(self._thoughts), self._text.hidden):
+            if hidden.strip():
+                yield Thinking(thinking=hidden, source=self._source)
 
     def _said(self) -> Iterator[Block]:
-        text = self._text.text + self._refusal
+        text = self._text.text + self._refusal.text
         if text.strip():
             yield Text(text=text)
 
     def _stop(self, calls: bool) -> StopReason:
-        if self._refusal:
+        if self._refusal.seen:
             return "refusal"
         stop = _STOPS.get(self._finish or "", "other")
         return "tool_use" if calls and stop in ("end_turn", "other") else stop

@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from memdir.errors import (
     BadReply,
-    ContextTooLong,
     KeyRefused,
     ModelError,
     ModelOverloaded,
@@ -22,8 +20,10 @@ from memdir.errors import (
     NoSuchModel,
 )
 from memdir.model import ignored_tools, refusals
+from memdir.model import service as services
 from memdir.model.openai.said import InStream, Said, Server, said
-from memdir.model.streaming import TOO_LONG
+from memdir.model.pauses import when_again
+from memdir.model.service import Endless, bare, origin
 
 KEY = "OPENAI_API_KEY"
 GET_A_KEY = f"put a key from https://platform.openai.com/api-keys into the environment as {KEY}"
@@ -47,11 +47,6 @@ _FETCH: Mapping[str, str] = {
     "lmstudio": "load it: `lms load {model}`",
 }
 
-_NO_MODEL = re.compile(
-    r"model_not_found|model .{0,200}(?:not found|does not exist)|not a valid model|no models loaded"
-    r"|no endpoints found for|unknown model|invalid model",
-    re.IGNORECASE,
-)
 _NO_MONEY = re.compile(
     r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit_limit", re.IGNORECASE
 )
@@ -82,15 +77,33 @@ _STATUS: Mapping[str, int] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """Whom an error is about: the model's name in reports, its own name, the program that serves it, and its
-    address (None: OpenAI's own)."""
+class Service(services.Service):
+    """Whom an error is about, and the program that serves the model."""
 
-    name: str
-    model: str
     server: Server = "openai"
-    url: str | None = None
-    is_here: bool = False
+    variable: str = KEY
+
+    @property
+    def place(self) -> str:
+        """Who it is, in a sentence."""
+        return f"the server at {origin(self.url)}" if self.url else "OpenAI"
+
+    @property
+    def roomier(self) -> str | None:
+        """How the server is given a larger window."""
+        usual = "give the server a larger context window" if self.is_here else None
+        return LONGER_WINDOW.get(self.server, usual)
+
+    @property
+    def starts(self) -> str:
+        """How a server on this machine is started."""
+        return _START.get(self.server, "start the server, or check the address and its port")
+
+    @property
+    def fetches(self) -> str | None:
+        """How the server gets a model."""
+        how = _FETCH.get(self.server)
+        return how.format(model=self.model) if how else None
 
 
 @contextmanager
@@ -111,10 +124,13 @@ def explained(service: Service) -> Iterator[None]:
         httpx2.StreamError,
         httpx2.InvalidURL,
         InStream,
+        Endless,
         ValueError,  # an event that is no JSON, or no UTF-8
+        OverflowError,  # a number without end
         LookupError,
         AttributeError,  # an event without the fields of its kind
         TypeError,
+        RuntimeError,  # JSON that is nested without end; a client that was closed meanwhile
     ) as error:
         raise explain(error, service=service) from error
 
@@ -125,39 +141,31 @@ def explain(error: Exception, *, service: Service) -> ModelError:
     import openai
 
     name = service.name
+    if (endless := service.endless(error)) is not None:
+        return endless
     match error:
         case (
             openai.APIResponseValidationError()
             | ValueError()
+            | OverflowError()
             | LookupError()
             | AttributeError()
             | TypeError()
+            | RecursionError()
         ):
             return BadReply(f"what came back for {name} is no answer of this API")
+        case RuntimeError():
+            return services.broke_off(name)
         case openai.APITimeoutError() | httpx2.TimeoutException():
             return ModelUnreachable(f"{name} did not answer in time", hint="try again later")
         case openai.APIConnectionError() | httpx2.TransportError() | httpx2.InvalidURL():
-            return _away(service)
+            return service.away(error, moved_by="OPENAI_BASE_URL")
+        case openai.APIStatusError() if 300 <= error.status_code < 400:
+            return service.elsewhere(error.response.headers.get("location", ""))
         case openai.APIError() | InStream():
             return _answered(said(error), error, service)
-        case openai.LengthFinishReasonError() | openai.ContentFilterFinishReasonError():
-            return BadReply(f"{name} did not finish its answer")
         case _:
             return ModelError(f"{name} could not be asked ({type(error).__name__})")
-
-
-def _away(service: Service) -> ModelUnreachable:
-    """For a connection that did not come about, or broke."""
-    if service.is_here:
-        hint = _START.get(service.server, "start the server, or check the address and its port")
-        return ModelUnreachable(f"no server answers at {_origin(service.url)}, or it broke off", hint=hint)
-    place = f" at {_origin(service.url)}" if service.url else ""
-    return ModelUnreachable(
-        f"no connection to {service.name}{place}, or it broke off",
-        hint="check the network, and the address"
-        if service.url
-        else "check the network, and OPENAI_BASE_URL if it is set",
-    )
 
 
 def _answered(heard: Said, error: Exception, service: Service) -> ModelError:
@@ -167,88 +175,53 @@ def _answered(heard: Said, error: Exception, service: Service) -> ModelError:
     if heard.status is None and re.fullmatch(r"[45]\d\d", heard.code):
         status = int(heard.code)
     if refusals.is_too_long(words) and status not in (402, 429):
-        return too_long(service)
+        return service.too_long()
     if refusals.is_about_tools(words) and status in (400, 404, 500):
-        return ignored_tools.refused(name)
+        return ignored_tools.refused(name, words)
     if _NO_MONEY.search(words) or status == 402:
         return KeyRefused(
-            f"the account behind the key for {name} can't pay for it: {refusals.shown(heard.text)}",
+            f"the account behind the key for {name} can't pay for it: {service.shown(heard.text)}",
             hint="see the billing page of the service",
         )
-    if status == 404 or (status == 400 and _NO_MODEL.search(words)):
+    if status == 404 or (status == 400 and refusals.is_about_the_model(words)):
         return _not_found(heard, service)
     if status == 413:
-        return too_long(service)
+        return service.too_long()
     if status == 401:
-        return KeyRefused(f"the key for {name} was refused (401)", hint=_check_key(service))
+        return service.key_refused()
     if status == 403 and not _MODERATED.search(words):
-        return KeyRefused(f"{name} was refused (403): {refusals.shown(heard.text)}", hint=_check_key(service))
+        return KeyRefused(f"{name} was refused (403): {service.shown(heard.text)}", hint=service.check_key())
     if status in (408, 504):
         return ModelUnreachable(f"{name} did not answer in time ({status})", hint="try again later")
     if status == 429:
-        return ModelOverloaded(f"the rate limit for {name} is reached", hint=_wait(error))
+        hint = when_again(error, "wait a minute, then try again")
+        return ModelOverloaded(f"the rate limit for {name} is reached", hint=hint)
     if status == 503 and "loading model" in words.lower():
         return ModelOverloaded(f"{name} is still loading", hint="try again in a minute")
     if status >= 500 and not _LASTING.search(words):
-        return ModelOverloaded(f"{name} is overloaded or in trouble ({status})", hint="try again later")
-    return ModelError(f"{name} did not take the request ({status}): {refusals.shown(heard.text)}")
+        hint = when_again(error, "try again later")
+        return ModelOverloaded(f"{name} is overloaded or in trouble ({status})", hint=hint)
+    return ModelError(f"{name} did not take the request ({status}): {service.shown(heard.text)}")
 
 
-def too_long(service: Service) -> ContextTooLong:
-    """What to raise when a request does not fit into the window."""
-    cure = LONGER_WINDOW.get(service.server)
-    return ContextTooLong(
-        f"the conversation is too long for {service.name}",
-        hint=f"{TOO_LONG}; or {cure}" if cure else TOO_LONG,
-    )
-
-
-def no_such_model(service: Service, models: tuple[str, ...] = ()) -> tuple[str, str]:
+def no_such_model(service: services.Service, models: tuple[str, ...] = ()) -> tuple[str, str]:
     """The sentence and the cure for a name that a service does not have; `models` are those it has."""
-    place = f"the server at {_origin(service.url)}" if service.url else "OpenAI"
+    cure = service.name_cure(models)
+    models = tuple(map(services.clean, service.open_names(models)))
     shown = ", ".join(models[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
-    sentence = f"{place} has no model {service.model}" + (f"; it has: {shown}" if shown else "")
+    sentence = f"{service.place} has no model {service.model}" + (f"; it has: {shown}" if shown else "")
     if not service.url:
         sentence += f", or {KEY} may not use it"
-    fetch = _FETCH.get(service.server, "check the name in `--model` or in the `model` setting")
-    return sentence, fetch.format(model=service.model)
+    return sentence, cure
 
 
 def _not_found(heard: Said, service: Service) -> NoSuchModel:
     """A 404 is about the model if it says so; with no words, or a page, it is about the address."""
-    page = not heard.text or heard.text.lstrip().startswith("<")
-    pathless = re.fullmatch(
-        r"(?:file |404 |page |path |url )*not found\W*|invalid url.*", heard.text.strip(), re.IGNORECASE
-    )
-    if service.url and (page or pathless) and not _NO_MODEL.search(heard.all):
+    is_about_the_path = refusals.is_about_the_path(heard.text) and not refusals.is_about_the_model(heard.all)
+    if service.url and is_about_the_path:
         return NoSuchModel(
-            f"there is no API of this kind at {_bare(service.url)}",
+            f"there is no API of this kind at {bare(service.url)}",
             hint="is the address right? It mostly ends in /v1",
         )
     sentence, cure = no_such_model(service)
     return NoSuchModel(sentence, hint=cure)
-
-
-def _check_key(service: Service) -> str:
-    if not service.url:
-        return f"check {KEY}: is it whole, still valid, and allowed to use this model?"
-    if service.server == "openrouter":
-        return "check OPENROUTER_API_KEY: is it whole, still valid, and allowed to use this model?"
-    return f"store the key of that server: `keyring set memdir {_origin(service.url).split('://')[-1]}`"
-
-
-def _wait(error: Exception) -> str:
-    headers: Any = getattr(getattr(error, "response", None), "headers", {})
-    asked = headers.get("retry-after", "")
-    return f"it asks to wait {asked} seconds" if asked.isdigit() else "wait a minute, then try again"
-
-
-def _bare(url: str) -> str:
-    """An address without the user and password that it may hold."""
-    return re.sub(r"//[^/@]*@", "//", url)
-
-
-def _origin(url: str | None) -> str:
-    """Scheme, host and port of an address."""
-    found = re.match(r"[a-z]+://(?:[^/@]*@)?([^/?#]*)", url or "")
-    return f"{(url or '').split('://')[0]}://{found[1]}" if found else "its address"

@@ -31,7 +31,8 @@ SMALLEST_ANSWER = 512
 class Manners:
     """What to send to a server, and how.
 
-    `limit` names the bound on an answer, `most` is the largest it takes (None: any). `parts`: texts go as
+    `limit` names the bound on an answer, `most` is the largest that the model takes (None: any), `bound`:
+    whether the Responses API takes one at all. `parts`: texts go as
     lists of parts, else as strings. `system`: it knows that role; `alternate`: its template wants user and
     assistant to take turns. `images`, `usage` (asked for while streaming), `cache_key`, `cache_marks`,
     `uncached` (caching can be declined), `parallel`, `schema`, `strict`, `effort`, `store` (said to be
@@ -43,6 +44,7 @@ class Manners:
     server: Server = "unknown"
     limit: Limit = "max_tokens"
     most: int | None = None
+    bound: bool = True
     parts: bool = False
     system: bool = True
     alternate: bool = False
@@ -174,65 +176,103 @@ def takes_strictly(schema: object) -> bool:
 # -- what a refusal teaches ------------------------------------------------------------------------------
 
 
-def without(manners: Manners, refusal: Said, *, asked: int) -> Manners | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How long an answer may be, by a refusal: `most` tokens; because of the `window`, if that is named, and
+    then for this request only, of which `used` tokens are taken (None: nobody counted them)."""
+
+    most: int
+    window: int | None = None
+    used: int | None = None
+
+
+def room(refusal: Said, *, asked: int) -> Room | None:
+    """After a refusal because the answer might become too long, which says how long it may be; None for any
+    other. `asked` is the bound that was sent."""
+    if refusal.status not in (400, 402, 404, 422, 500) or not _LONG_ANSWER.search(refusal.text):
+        return None
+    text = refusal.text.replace(",", "")
+    for pattern, read in _BOUNDS:
+        if found := re.search(pattern, text, re.IGNORECASE | re.DOTALL):
+            return read(asked, *(int(number or 0) for number in found.groups()))
+    return None
+
+
+def without(manners: Manners, refusal: Said, *, asked: int, pictures: bool = False) -> Manners | None:
     """The manners after a refusal, with one thing given up; None if it is about nothing that can be.
 
-    `asked` is the bound on the answer that was sent. Each change goes one way, so there is an end to them.
+    `asked` is the bound on the answer that was sent, `pictures` whether the request held any. Each change
+    goes one way, so there is an end to them. What only one request has no room for is no matter of manners.
     """
     if refusal.status not in (400, 402, 404, 422, 500):
         return None
-    if (shorter := _shorter(manners, refusal.text, asked)) is not None:
-        return shorter
+    if (bound := room(refusal, asked=asked)) is not None:
+        is_less = bound.window is None and SMALLEST_ANSWER <= bound.most < asked
+        return replace(manners, most=bound.most) if is_less else None
     if refusal.status == 402:
         return None
-    for words, changed in _CHANGES:
-        if re.search(words, f"{refusal.param} {refusal.code} {refusal.text}", re.IGNORECASE):
+    words = f"{refusal.param} {refusal.code} {refusal.text}"
+    if pictures and manners.images and _SEES_NOTHING.search(words):
+        return replace(manners, images=False)
+    for pattern, changed in _CHANGES:
+        if re.search(pattern, words, re.IGNORECASE):
             after = changed(manners)
             if after is not None and after != manners:
                 return after
     return None
 
 
-def _shorter(manners: Manners, text: str, asked: int) -> Manners | None:
-    """After a refusal because the answer might become too long, which says how long it may be."""
-    if not re.search(
-        r"max_tokens|max_output_tokens|max_completion_tokens|output tokens|in the (?:output|completion)", text
-    ):
-        return None
-    text = text.replace(",", "")
-    for pattern, most in _BOUNDS:
-        if found := re.search(pattern, text, re.IGNORECASE | re.DOTALL):
-            bound = most(*(int(number or 0) for number in found.groups()))
-            if SMALLEST_ANSWER <= bound < asked:
-                return replace(manners, most=bound)
-            return None
-    return None
+_LONG_ANSWER = re.compile(
+    r"max_tokens|max_output_tokens|max_completion_tokens|output tokens|in the (?:output|completion)"
+)
 
 
-def _halved(window: int, asked: int, _least: int) -> int:
+def _most(_asked: int, most: int) -> Room:
+    return Room(most=most)
+
+
+def _left(_asked: int, window: int, *used: int) -> Room:
+    return Room(most=window - sum(used) - 1, window=window, used=sum(used))
+
+
+def _half(asked: int, window: int) -> Room:
     """vLLM stops counting an input that is too long, so how long it is remains open."""
-    return min(asked // 2, window // 2)
+    return Room(most=min(asked, window) // 2, window=window)
 
 
-_BOUNDS: tuple[tuple[str, Any], ...] = (
-    (r"can only afford (\d+)", lambda most: most),
-    (r"supports at most (\d+) (?:completion|output) tokens", lambda most: most),
-    (r"too large: (\d+).*?\(\d+ > (\d+) - (\d+)\)", lambda _asked, window, used: window - used - 1),
+_BOUNDS: tuple[tuple[str, Callable[..., Room]], ...] = (
+    (r"can only afford (\d+)", _most),
+    (r"supports at most (\d+) (?:completion|output) tokens", _most),
+    (r"too large: \d+.*?\(\d+ > (\d+) - (\d+)\)", _left),
+    (r"context length is (\d+) tokens.*?requested \d+ output tokens.*?at least \d+ input tokens", _half),
     (
-        r"context length is (\d+) tokens.*?requested (\d+) output tokens.*?at least (\d+) input tokens",
-        _halved,
+        r"passed (\d+) input tokens.*?context length is only (\d+)",
+        lambda asked, used, window: _left(asked, window, used),
     ),
-    (r"passed (\d+) input tokens.*?context length is only (\d+)", lambda used, window: window - used - 1),
     (
         (
             r"context length is (\d+) tokens.*?\((\d+) (?:in the messages|of text input)"
             r"(?:\D*?(\d+) of tool input)?"
         ),
-        lambda window, used, tools: window - used - tools - 1,
+        _left,
     ),
-    (r"max_tokens: \d+ > (\d+)", lambda most: most),
+    (r"cannot be greater than max_model_len\D*?(\d+)", _half),
+    (r"max_tokens: \d+ > (\d+)", _most),
+    (r"range of max_\w*tokens is \[\d+ (\d+)\]", _most),
+    (
+        r"max_\w*tokens\W* (?:must be|should be)? ?(?:less than or equal to|at most|<=) \W?(\d+)",
+        _most,
+    ),
+    (r"max_\w*tokens.{0,20}exceeds (?:the )?model.{0,20}?limit\D{0,9}(\d+)", _most),
 )
 """Wordings that tell how long an answer may be."""
+
+_SEES_NOTHING = re.compile(
+    r"(?:not|n't) support (?:image|vision|multimodal)|image input is not supported|mmproj"
+    r"|not a multimodal model|no endpoints found that support image|unknown variant .?image_url",
+    re.IGNORECASE,
+)
+"""Words for a model or a server that takes no pictures at all. What is wrong with one picture is told."""
 
 
 def _swapped(manners: Manners) -> Manners | None:
@@ -254,10 +294,22 @@ def _giving_up(**changes: Any) -> Callable[[Manners], Manners]:
     return lambda manners: replace(manners, **changes)
 
 
+def _field(name: str) -> str:
+    """The ways in which a field of the request is named: as `param`, quoted, by its path, or as unwanted."""
+    return (
+        rf"^{name}\b|['\"`]{name}['\"`]|\bbody\.{name}\b"
+        rf"|\b{name}\b.{{0,30}}(?:permitted|supported|unknown)|supplied: {name}\b"
+    )
+
+
 _CHANGES: tuple[tuple[str, Callable[[Manners], Manners | None]], ...] = (
     (r"must be passed back", _giving_up(blank_reasoning=True)),
-    (r"\bimage|\bvision\b|multimodal", _giving_up(images=False)),
-    (r"(?:parameter: |^)'?max_(?:completion_)?tokens|max_completion_tokens' instead", _swapped),
+    (_field("max_output_tokens"), _giving_up(bound=False)),
+    (
+        r"max_completion_tokens' instead|(?:parameter: |^)'?max_(?:completion_)?tokens|"
+        + _field("max_(?:completion_)?tokens"),
+        _swapped,
+    ),
     (r"stream_options|include_usage", _giving_up(usage=False)),
     (r"prompt_cache_options", _giving_up(uncached=False)),
     (r"prompt_cache_key", _giving_up(cache_key=False)),
@@ -265,16 +317,17 @@ _CHANGES: tuple[tuple[str, Callable[[Manners], Manners | None]], ...] = (
     (r"parallel_tool_calls", _giving_up(parallel=False)),
     (
         (
-            r"reasoning_(?:content|details)|of type 'reasoning'|invalid_encrypted_content|\bsignature\b"
-            r"|thinking block|could not be (?:verified|decrypted)"
+            r"reasoning_(?:content|details)|of type 'reasoning'|invalid_encrypted_content|thinking block"
+            r"|(?:thinking|reasoning)\W.{0,60}\bsignature\b|\bsignature\b.{0,60}\W(?:thinking|reasoning)"
+            r"|could not be (?:verified|decrypted)"
         ),
         _giving_up(reasoning=False),
     ),
-    (r"^include\b|encrypted content|encrypted_content", _giving_up(encrypted=False)),
-    (r"reasoning.?effort|^reasoning\b|'reasoning'", _giving_up(effort=False)),
-    (r"^store\b|['\"`]store\b", _giving_up(store=False)),
+    (rf"{_field('include')}|encrypted content|encrypted_content", _giving_up(encrypted=False)),
+    (rf"reasoning.?effort|{_field('reasoning')}", _giving_up(effort=False)),
+    (_field("store"), _giving_up(store=False)),
     (r"invalid schema for function|\bstrict\b", _giving_up(strict=False)),
-    (r"response_format|json_schema|text\.format|json_object", _schemaless),
+    (r"response_format|json_schema|text\.format|body\.text\b|json_object", _schemaless),
     (r"system (?:role|message).{0,40}not supported|system role", _giving_up(system=False)),
     (r"must alternate|roles? .{0,40}alternat", _giving_up(alternate=True)),
     (

@@ -1,37 +1,54 @@
-"""What of an answer streams in pieces that have to be put together: reasoning, and tool calls. Pure."""
+"""What of OpenAI's answers streams in pieces that are put together: reasoning, and tool calls. Pure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from uuid import uuid4
+from typing import Any
 
-from memdir.model.json_text import Json, tool_input
+from memdir.model import json_text, lenient
+from memdir.model.json_text import Json, sendable, tool_input
+from memdir.model.lenient import words
 from memdir.model.messages import ToolUse
+from memdir.model.pieces import Joined, arguments, called
 
 _OPEN, _CLOSE = "<think>", "</think>"
+_QUOTES = ("`", "'", '"')
 _GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
 """The kinds of reasoning detail that stream in pieces, and where their text is."""
 
 
 class Inline:
     """The text of an answer, without the reasoning that stands between tags at its very beginning: so it
-    comes from servers that don't know a model's template. A tag may be cut anywhere."""
+    comes from servers that don't know a model's template. A tag may be cut anywhere.
+
+    Some templates open the reasoning themselves, and only the end of it comes. That is known too late in a
+    stream, where it has been shown as text by then and stays text: what is shown is what was said. It is
+    taken for reasoning where the end comes before anything was shown, as in an answer that comes whole.
+    """
 
     def __init__(self) -> None:
         self.text = ""
         self.hidden = ""
+        self.seen = False
         self._held = ""
         self._state = "start"
-
-    @property
-    def seen(self) -> bool:
-        """Whether anything has come."""
-        return bool(self.text or self.hidden or self._held)
+        self._joined = Joined()
 
     def take(self, piece: str) -> str:
         """Take in a piece; gives what of it, and of what was held back, is to be shown."""
+        self.seen = self.seen or bool(piece)
+        return self._read(self._joined.take(piece))
+
+    def end(self) -> str:
+        """The text is over; gives what was held back and is no reasoning after all."""
+        shown = self._read(self._joined.end())
+        held, self._held = self._held, ""
+        if self._state == "hidden":
+            self.hidden, self._state = held.strip(), "between"
+        return shown + (self._show(held) if self._state == "start" and held else "")
+
+    def _read(self, piece: str) -> str:
         if not piece:
             return ""
         if self._state == "text":
@@ -40,11 +57,14 @@ class Inline:
         self._held += piece
         if self._state == "start":
             begun = self._held.lstrip()
-            if _OPEN.startswith(begun[: len(_OPEN)]) and len(begun) < len(_OPEN):
+            if begun.startswith(_OPEN):
+                self._state, self._held = "hidden", begun[len(_OPEN) :]
+            elif _ends(begun):
+                self._state = "hidden"
+            elif _may_be_cut(begun):
                 return ""
-            if not begun.startswith(_OPEN):
+            else:
                 return self._show(self._held)
-            self._state, self._held = "hidden", begun[len(_OPEN) :]
         if self._state == "hidden":
             at = self._held.find(_CLOSE, max(0, len(self._held) - len(piece) - len(_CLOSE)))
             if at < 0:
@@ -54,17 +74,22 @@ class Inline:
         rest = self._held.lstrip()
         return self._show(rest) if rest else ""
 
-    def end(self) -> str:
-        """The text is over; gives what was held back and is no reasoning after all."""
-        held, self._held = self._held, ""
-        if self._state == "hidden":
-            self.hidden = held.strip()
-        return self._show(held) if self._state == "start" and held else ""
-
     def _show(self, text: str) -> str:
         self._state, self._held = "text", ""
         self.text += text
         return text
+
+
+def _ends(begun: str) -> bool:
+    """Whether reasoning ends here that was not seen to begin. A tag in quotes is spoken of."""
+    before, tag, _ = begun.partition(_CLOSE)
+    return bool(tag) and not before.endswith(_QUOTES) and _OPEN[:-1] not in before
+
+
+def _may_be_cut(begun: str) -> bool:
+    """Whether a tag may be in the middle of coming."""
+    ends = any(begun.endswith(_CLOSE[:length]) for length in range(1, len(_CLOSE)))
+    return _OPEN.startswith(begun) or ends
 
 
 class Details:
@@ -76,11 +101,15 @@ class Details:
         self._details: list[Json] = []
 
     @property
+    def seen(self) -> bool:
+        """Whether anything has come."""
+        return bool(self._details or self._name)
+
+    @property
     def text(self) -> str:
         """The reasoning in words, as far as it is told."""
-        return self._text or "".join(
-            str(detail.get(_GROWING.get(detail.get("type", ""), "")) or "") for detail in self._details
-        )
+        told = (words(detail.get(_growing(detail) or "")) for detail in self._details)
+        return sendable(self._text or "".join(told))
 
     def take(self, delta: Mapping[str, object]) -> None:
         """Take in a delta. Some servers send the same words under two names: the first one met counts."""
@@ -90,26 +119,57 @@ class Details:
         if name is not None and isinstance(piece := delta.get(name), str):
             self._name = name
             self._text += piece
-        details = delta.get("reasoning_details")
-        for detail in details if isinstance(details, list) else ():
+        for detail in lenient.entries(delta.get("reasoning_details")):
             self._merge(dict(detail))
 
     def fields(self) -> Json:
-        """What to put on the message when it goes back; empty if there was no reasoning."""
-        if self._details:
-            return {"reasoning_details": self._details}
-        return {self._name: self._text} if self._name else {}
+        """What to put on the message when it goes back; empty if there was no reasoning. A detail that is
+        signed, or sealed, goes back unchanged or not at all."""
+        if kept := [fit for detail in self._details if (fit := _fit(detail)) is not None]:
+            return {"reasoning_details": kept}
+        return {self._name: sendable(self._text)} if self._name else {}
 
     def _merge(self, detail: Json) -> None:
-        """Put a piece to the one that it continues: the last one of its kind at its place."""
-        words = _GROWING.get(detail.get("type", ""))
-        last = self._details[-1] if self._details else {}
-        if words is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
+        """Put a piece to the one that it continues: the last one of its kind, index and id; without an index
+        or an id only the last one of all can be it. A signature ends it."""
+        key = _growing(detail)
+        piece = words(detail.get(key or ""))
+        last = next((known for known in reversed(self._details) if _same(known, detail)), None)
+        if key is None or last is None or not self._goes_on(last, detail, piece):
             self._details.append(detail)
             return
-        text = (last.get(words) or "") + (detail.get(words) or "")
-        last.update({key: value for key, value in detail.items() if value is not None})
-        last[words] = text
+        text = words(last.get(key)) + piece
+        last.update({name: value for name, value in detail.items() if value is not None})
+        last[key] = text
+
+    def _goes_on(self, last: Json, detail: Json, piece: str) -> bool:
+        signed, signature = last.get("signature"), detail.get("signature")
+        if signed and signature != signed and (signature or piece):
+            return False
+        is_known = detail.get("index") is not None or detail.get("id") is not None
+        return is_known or last is self._details[-1]
+
+
+def _growing(detail: Json) -> str | None:
+    kind = detail.get("type")
+    return _GROWING.get(kind) if isinstance(kind, str) else None
+
+
+def _same(known: Json, detail: Json) -> bool:
+    """Whether two pieces are of one kind and place; one that tells no id goes by its index."""
+    ids = {words(piece.get("id")) for piece in (known, detail)} - {""}
+    told = known.get("index") is not None or not detail.get("id") or known.get("id") is not None
+    return len(ids) < 2 and told and all(known.get(key) == detail.get(key) for key in ("type", "index"))
+
+
+def _fit(detail: Json) -> Json | None:
+    if (detail.get("signature") or detail.get("data")) and not json_text.sealed(detail):
+        return None
+    try:
+        fit: Json = json_text.clean(detail)
+    except ValueError:
+        return None
+    return fit
 
 
 @dataclass(slots=True)
@@ -120,6 +180,12 @@ class _Call:
     name: str = ""
     arguments: str = ""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing can be added to its arguments."""
+        told = sendable(self.arguments).strip()
+        return bool(told) and tool_input(told)[1] is None
+
 
 @dataclass(slots=True)
 class Calls:
@@ -128,24 +194,27 @@ class Calls:
     all: list[_Call] = field(default_factory=list)
     _at: dict[int, _Call] = field(default_factory=dict)
 
-    def take(self, delta: Json) -> None:
+    def take(self, delta: Mapping[str, Any]) -> None:
         """Take in a piece of one. It goes by its index; where there is none by its id, or to the last call.
-        A piece with another id and a name begins a call, whatever its index."""
-        function = delta.get("function") or {}
-        id_, name = delta.get("id") or "", function.get("name") or ""
-        call = self._find(delta.get("index"), id_, name)
+        A piece with a name begins a call, whatever its index, if it has another id, or none and the arguments
+        so far are complete."""
+        function = lenient.fields(delta.get("function"))
+        id_, name = words(delta.get("id")), words(function.get("name"))
+        call = self._find(lenient.place(delta.get("index")), id_, name)
         call.id = call.id or id_
         if name != call.name:
             call.name += name
-        arguments = function.get("arguments") or ""
-        call.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments)
+        call.arguments += arguments(function.get("arguments"))
 
     def _find(self, index: int | None, id_: str, name: str) -> _Call:
         if index is None:
             same = [call for call in self.all if id_ and call.id == id_] or ([] if name else self.all[-1:])
             return same[-1] if same else self._begin(None)
         call = self._at.get(index)
-        return self._begin(index) if call is None or (name and id_ and call.id and call.id != id_) else call
+        if call is None or not name:
+            return call or self._begin(index)
+        is_another = call.id != id_ if call.id and id_ else call.is_complete
+        return self._begin(index) if is_another else call
 
     def _begin(self, index: int | None) -> _Call:
         call = _Call()
@@ -155,10 +224,8 @@ class Calls:
         return call
 
     def blocks(self) -> Iterator[ToolUse]:
-        """The calls, each with an id that no other has."""
+        """The calls as blocks. Each has an id that no other call of the answer has; one that came without
+        arguments has an empty input, one whose arguments are no JSON object has them as `malformed`."""
         used: set[str] = set()
         for call in self.all:
-            id_ = call.id if call.id and call.id not in used else f"call_{uuid4().hex[:24]}"
-            used.add(id_)
-            given, malformed = tool_input(call.arguments.strip())
-            yield ToolUse(id=id_, name=call.name, input=given, malformed=malformed)
+            yield called(call.id, call.name, call.arguments, used)

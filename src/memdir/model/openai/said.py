@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
+
+from memdir.model import refusals
 
 Server: TypeAlias = Literal["openai", "openrouter", "ollama", "lmstudio", "vllm", "llamacpp", "unknown"]
 SERVERS: tuple[Server, ...] = get_args(Server)
 """Whose program answers; servers differ less by dialect than by who wrote them."""
+
+_LONGEST = 2000
+"""Characters of what a service says that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +56,13 @@ def _read(body: object, status: int | None) -> Said:
             inner = json.loads(body) if body.lstrip().startswith("{") else None
         except (ValueError, RecursionError):
             inner = None
-        return _read(inner, status) if isinstance(inner, dict) else Said(status=status, text=body[:2000])
+        return _read(inner, status) if isinstance(inner, dict) else Said(status=status, text=_kept(body))
     if not isinstance(body, Mapping):
         return Said(status=status)
     wrapped = body.get("error")
     if wrapped and not isinstance(body.get("message"), str):
         return _read(wrapped, status)
-    text = str(body.get("message") or _detail(body.get("detail")) or body.get("error_message") or "")
+    text = _message(body) or _detail(body.get("detail")) or str(body.get("error_message") or "")
     metadata = body.get("metadata")
     if isinstance(metadata, Mapping) and metadata.get("raw"):  # what a provider behind a router said itself
         text = f"{text}: {_read(metadata['raw'], status).text}"
@@ -68,8 +73,21 @@ def _read(body: object, status: int | None) -> Said:
         code=str(body.get("code") or ""),
         kind=str(body.get("type") or body.get("error_type") or ""),
         param=str(body.get("param") or ""),
-        text=text[:2000],
+        text=_kept(text),
     )
+
+
+def _kept(text: str) -> str:
+    """What is kept of a service's words: nothing of what was sent, that some repeat."""
+    return refusals.without_echo(text)[:_LONGEST]
+
+
+def _message(body: Mapping[str, Any]) -> str:
+    """The message: a text, or faults (Mistral)."""
+    message = body.get("message")
+    if isinstance(message, Mapping):
+        return _detail(message.get("detail")) or str(message)
+    return str(message or "")
 
 
 def _detail(detail: object) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memdir.model import lenient
 from memdir.model.json_text import Json
 from memdir.model.messages import Image, Request, ToolResult, Usage
 from memdir.model.openai.manners import Manners
@@ -18,10 +19,7 @@ ANSWER = "answer"
 NOTHING = "(no output)"
 NO_PICTURE = "(a picture, which this model can't see)"
 
-
-def compact(value: object) -> str:
-    """JSON as it travels inside a string."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+# -- there -----------------------------------------------------------------------------------------------
 
 
 def caching(request: Request, manners: Manners) -> Json:
@@ -54,6 +52,9 @@ def data_url(image: Image) -> str:
     return f"data:{image.media_type};base64,{image.data}"
 
 
+# -- and back --------------------------------------------------------------------------------------------
+
+
 def fail_on_error(event: Any) -> None:
     """Raise what an event, or a part of it, says to have gone wrong.
 
@@ -68,10 +69,35 @@ def fail_on_error(event: Any) -> None:
         raise InStream(event)
 
 
-def usage(told: Mapping[str, Any]) -> Usage:
+def parts(content: object) -> Iterator[tuple[str, str]]:
+    """What a message is made of: `text`, `refusal` or `thinking`, and the words. A string is text.
+
+    Raises:
+        ValueError: it is no content.
+    """
+    for part in content if isinstance(content, list) else [content]:
+        if not isinstance(part, Mapping):
+            yield "text", lenient.words(part)
+        elif part.get("type") == "thinking":
+            told = part.get("thinking")
+            inner = told if isinstance(told, list) else [told]
+            yield "thinking", "".join(lenient.words(_text_of(piece)) for piece in inner)
+        elif part.get("refusal"):
+            yield "refusal", lenient.words(part["refusal"])
+        else:
+            yield "text", lenient.words(part.get("text"))
+
+
+def _text_of(piece: object) -> object:
+    return piece.get("text") if isinstance(piece, Mapping) else piece
+
+
+def usage(told: object) -> Usage:
     """Tokens, under the names of either dialect. Input as it is told includes what the cache had or got."""
+    if not isinstance(told, Mapping):
+        return Usage()
     whole = _count(told, "prompt_tokens", "input_tokens")
-    details = told.get("prompt_tokens_details") or told.get("input_tokens_details") or {}
+    details = told.get("prompt_tokens_details") or told.get("input_tokens_details")
     read = min(_count(details, "cached_tokens"), whole)
     write = min(_count(details, "cache_write_tokens"), whole - read)
     return Usage(
@@ -82,5 +108,6 @@ def usage(told: Mapping[str, Any]) -> Usage:
     )
 
 
-def _count(told: Mapping[str, Any], *names: str) -> int:
-    return next((int(told[name]) for name in names if told.get(name)), 0)
+def _count(told: object, *names: str) -> int:
+    counts = [lenient.count(told.get(name)) for name in names] if isinstance(told, Mapping) else []
+    return next((found for found in counts if found), 0)

@@ -1,0 +1,265 @@
+"""What one run changed is put back as it was, newest change first, unless somebody has changed it since.
+
+Every moment is a good one to be killed at, as in the store: topics that were deleted come back first, then
+the index is as it was, then topics get their earlier bytes, or go if they were new, and the trash is
+emptied. A kill leaves at worst topics without a line, and a topic with its index lines in the trash: `mend`
+knows both.
+
+Files that somebody has changed since are theirs, and stay. An index that somebody has changed keeps their
+lines, and loses ours. Either way it then fits: no entry for what went, and none lost for what stays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memdir import fs
+from memdir.errors import Conflict, UnsafePath, UsageError
+from memdir.memory import encoding, entrypoint
+from memdir.memory.entrypoint import NAME, Pointer
+from memdir.memory.frontmatter import LINE, line_end
+from memdir.memory.journal import Deleted, Journal, Step, Wrote, dangling_in
+from memdir.memory.pointer import entry, key
+from memdir.memory.trash import Trashed
+
+if TYPE_CHECKING:
+    from memdir.memory.store import MemoryDir
+
+
+def take_back(memory: MemoryDir, journal: Journal) -> tuple[str, ...]:
+    """Put back what the journal holds, and empty it; the caller holds the lock. Says which files."""
+    trashed = {one.id for one in memory.trash.entries()}
+    files = [_File.of(memory, file, journal.of(file), trashed) for file in journal.files]
+    for file in files:
+        file.bring_back()
+    index = _put_back_index(memory, journal, files)
+    done = [file.name for file in files if file.finish(memory)]
+    journal.steps.clear()
+    return (*done, *index)
+
+
+@dataclass(kw_only=True)
+class _File:
+    """One file: what it holds `now`, and `then`, before the run (None: no file).
+
+    `mtime_ns` is None if nothing of it can be put back. `entries`: what comes out of the trash, newest
+    first. `left`: changes of ours that somebody's later one covers.
+    """
+
+    name: str
+    place: Path
+    root: Path
+    now: bytes | None
+    then: bytes | None
+    mtime_ns: int | None = None
+    entries: list[Deleted] = field(default_factory=list)
+    left: Sequence[Step] = ()
+
+    @classmethod
+    def of(cls, memory: MemoryDir, name: str, steps: Sequence[Step], trashed: AbstractSet[str]) -> _File:
+        """Follow the changes backwards, as far as each is what the run left."""
+        root = Path(os.path.realpath(memory.directory))
+        try:
+            place = memory.path(name)
+            now = _bytes(place, root)
+        except (UnsafePath, OSError):  # something else stands there now
+            return cls(name=name, place=root / name, root=root, now=None, then=None, left=steps)
+        file = cls(name=name, place=place, root=root, now=now, then=now)
+        for number in range(len(steps), 0, -1):
+            if not file._undo(steps[number - 1], trashed):
+                file.left = steps[:number]
+                break
+        return file
+
+    def _undo(self, step: Step, trashed: AbstractSet[str]) -> bool:
+        match step:
+            case Wrote(before=before, mtime_ns=mtime_ns, after=after):
+                if self.then != after:
+                    return False
+                self.then, self.mtime_ns = before, mtime_ns
+            case Deleted(entry=Trashed(id=id, mtime_ns=mtime_ns), data=data):
+                if self.then not in (None, data) or id not in trashed:
+                    return False
+                self.then, self.mtime_ns = data, mtime_ns
+                self.entries.append(step)
+        return True
+
+    @property
+    def goes(self) -> bool:
+        """Whether it is there, and will not be."""
+        return self.now is not None and self.then is None
+
+    def bring_back(self) -> None:
+        """A topic that was deleted is in the directory again, as it went to the trash."""
+        if self.now is not None or self.then is None:
+            return
+        last = self.entries[0]
+        try:
+            fs.replace_if(self.place, last.data, expected=None, within=self.root)
+        except Conflict:
+            self.then, self.mtime_ns, self.entries = None, None, []
+            return
+        self.now = last.data
+        _date(self.place, last.entry.mtime_ns)
+
+    def finish(self, memory: MemoryDir) -> bool:
+        """The file as it was, and nothing of it in the trash. Whether there was anything to do.
+
+        What the trash alone holds of the earlier bytes goes last, all else first: a topic is in both places
+        only as `mend` knows it, byte for byte.
+        """
+        if self.mtime_ns is None:
+            return False
+        self._empty(memory, [one for one in self.entries if one.data != self.then])
+        try:
+            _replace(self.place, self.now, self.then, within=self.root)
+        except Conflict:  # a program that knows no lock came in between
+            return False
+        if self.then is not None:
+            _date(self.place, self.mtime_ns)
+        self._empty(memory, [one for one in self.entries if one.data == self.then])
+        return True
+
+    def _empty(self, memory: MemoryDir, entries: Sequence[Deleted]) -> None:
+        for one in entries:
+            with suppress(FileNotFoundError):
+                memory.trash.drop(one.entry)
+
+
+def _replace(place: Path, now: bytes | None, then: bytes | None, *, within: Path) -> None:
+    """Make what is `now` into what was `then`. Raises Conflict if it is not `now` any more (F9)."""
+    if now == then:
+        return
+    if then is not None:
+        fs.replace_if(place, then, expected=None if now is None else fs.digest(now), within=within)
+        return
+    if _bytes(place, within) not in (now, None):
+        raise Conflict(f"{place.name} changed meanwhile")
+    with suppress(FileNotFoundError):
+        fs.remove_durably(place, within=within)
+
+
+def _date(place: Path, mtime_ns: int) -> None:
+    with suppress(FileNotFoundError):
+        os.utime(place, ns=(mtime_ns, mtime_ns))
+
+
+def _bytes(place: Path, root: Path) -> bytes | None:
+    try:
+        return fs.read_file(place, within=root)
+    except FileNotFoundError:
+        return None
+
+
+# -- the index ----------------------------------------------------------------------------------------------
+
+
+def _put_back_index(memory: MemoryDir, journal: Journal, files: Sequence[_File]) -> list[str]:
+    """The index as it was, so far as that fits; again if a program that knows no lock came in between."""
+    for tries_left in (2, 1, 0):
+        index = _File.of(memory, NAME, journal.of(NAME), frozenset())
+        as_it_was, index.then = index.then, _fitting(memory, index, journal, files)
+        try:
+            _replace(index.place, index.now, index.then, within=index.root)
+            break
+        except Conflict:
+            if not tries_left:
+                raise
+    if index.mtime_ns is not None and index.then is not None and index.then == as_it_was:
+        _date(index.place, index.mtime_ns)
+    return [NAME] if index.mtime_ns is not None or index.now != index.then else []
+
+
+def _fitting(memory: MemoryDir, index: _File, journal: Journal, files: Sequence[_File]) -> bytes | None:
+    """What the index is to hold. Where bytes are no text that can be changed, all that was undone of it."""
+    directory, going = memory.directory, {key(file.name) for file in files if file.goes}
+    changes = [step for step in journal.of(NAME) if isinstance(step, Wrote)]
+    ours = {line for step in changes for line in _lines(encoding.readable(step.after))}
+    try:
+        now = encoding.decode(index.now or b"", name=NAME)
+        fit = then = encoding.decode(index.then or b"", name=NAME)
+        for step in reversed(index.left):
+            if isinstance(step, Wrote):
+                fit = _undone(fit, step)
+    except UsageError:
+        return index.then
+    led_nowhere = journal.dangling | (dangling_in(now, directory) - going - journal.named)
+    for name in sorted((dangling_in(fit, directory) | going) - led_nowhere):
+        fit = _without(fit, name, ours)
+    for file in files:
+        stays = file.left and not file.goes and file.place.is_file()
+        if stays and key(file.name) in _entries(now) and key(file.name) not in entrypoint.linked(fit):
+            taken = entrypoint.take(now, file.name)[1]
+            fit = entrypoint.put_back(fit, taken, _entries(now)[key(file.name)])
+    return index.then if fit == then else encoding.encode(fit, like=index.then or index.now or b"")
+
+
+def _undone(text: str, step: Wrote) -> str:
+    """An index that somebody has changed since, without one change of ours: line by line, each in its place.
+
+    What somebody has done with a line or an entry of ours holds, and a file gets no second entry.
+    """
+    now, made = LINE.findall(text), _lines(encoding.decode(step.after, name=NAME))
+    was = LINE.findall(encoding.decode(step.before or b"", name=NAME))
+    where = {
+        block.a + n: block.b + n for block in _compared(made, _lines(text)).get_matching_blocks()
+        for n in range(block.size)
+    }  # fmt: skip
+    gone, back = set[int](), dict[int, list[str]]()
+    for tag, first, end, back_first, back_end in _compared(made, _lines("".join(was))).get_opcodes():
+        if tag != "equal":
+            places = [where[line] for line in range(first, end) if line in where]
+            before = (where[line] + 1 for line in reversed(range(first)) if line in where)
+            gone.update(places)
+            back.setdefault(places[0] if places else next(before, 0), []).extend(was[back_first:back_end])
+    # How many more entries each file may get: none where somebody has taken ours away.
+    room = _count(was)
+    room.subtract(_count(line for number, line in enumerate(now) if number not in gone))
+    room.update(dict.fromkeys(_count(made).keys() - _count(made[line] for line in where).keys(), -len(was)))
+    put: list[str] = []
+    for number in range(len(now) + 1):
+        for line in back.get(number, ()):
+            pointer = entry(line)
+            room.subtract([key(pointer.file)] if pointer else [])
+            if pointer is None or room[key(pointer.file)] >= 0:
+                put.append(line)
+        put += now[number : number + 1] if number not in gone else []
+    eol = line_end(text or "".join(was))
+    return "".join(line if line.endswith(("\n", "\r")) else line + eol for line in put)
+
+
+def _compared(one: Sequence[str], other: Sequence[str]) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, one, other, autojunk=False)
+
+
+def _count(lines: Iterable[str]) -> Counter[str]:
+    """How many entries there are for each file."""
+    return Counter(key(pointer.file) for line in lines if (pointer := entry(line)))
+
+
+def _entries(text: str) -> dict[str, Pointer]:
+    """The first entry for each file."""
+    return {key(pointer.file): pointer for pointer in reversed(entrypoint.pointers(text))}
+
+
+def _without(text: str, file: str, ours: AbstractSet[str]) -> str:
+    """The index without its entries for a file. What somebody has put below one stays, without it."""
+    left, taken = entrypoint.take(text, file)
+    theirs = {number for number, line in taken if line.rstrip("\r\n") not in ours and not entry(line)}
+    if not any(line.strip() for number, line in taken if number in theirs):
+        return left
+    gone = {number for number, _ in taken} - theirs
+    return "".join(line for number, line in enumerate(LINE.findall(text)) if number not in gone)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines without their ends."""
+    return [line.rstrip("\r\n") for line in LINE.findall(text)]
