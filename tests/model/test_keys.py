@@ -12,7 +12,7 @@ import pytest
 from memdir.model import keys
 from memdir.model.extras import how_to_install
 from memdir.model.keys import KEYRING, Key, cure, find
-from memdir.model.providers import parse
+from memdir.model.specs import parse
 from tests.cases import REPO
 from tests.model.drawer import Drawer
 
@@ -196,7 +196,7 @@ def test_a_broken_or_missing_keyring_holds_nothing(
 
 def test_the_keyring_is_not_loaded_if_a_variable_is_set_A3() -> None:
     code = (
-        "import sys; from memdir.model.keys import find; from memdir.model.providers import parse\n"
+        "import sys; from memdir.model.keys import find; from memdir.model.specs import parse\n"
         "assert find(parse('openai:m'), {'OPENAI_API_KEY': 'k'})\n"
         "print('keyring' in sys.modules)"
     )

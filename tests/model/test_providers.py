@@ -10,16 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.errors import UsageError
-from memdir.model.providers import (
-    EXAMPLE,
-    PROVIDERS,
-    endpoint,
-    has_list_prices,
-    is_at_home,
-    is_free,
-    parse,
-    shown,
-)
+from memdir.model.endpoints import endpoint, has_list_prices, is_at_home, is_free
+from memdir.model.providers import EXAMPLE, PROVIDERS
+from memdir.model.specs import parse, shown
 
 
 def where(name: str, **environment: str) -> tuple[str, str]:

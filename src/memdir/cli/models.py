@@ -18,15 +18,17 @@ from memdir.cli.opening import model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option
 from memdir.cli.output import line as one_line
 from memdir.errors import UsageError
-from memdir.model import choose, providers, tokens
+from memdir.model import choose, endpoints, specs, tokens
 from memdir.model.client import Survey
+from memdir.model.endpoints import Endpoint
 from memdir.model.jobs import Models
 from memdir.model.known import Price, known
 from memdir.model.local import STEPS
 from memdir.model.messages import Request
 from memdir.model.openai.failures import LONGER_WINDOW
-from memdir.model.providers import PROVIDERS, Endpoint, Spec
+from memdir.model.providers import PROVIDERS
 from memdir.model.reach import Reach, can_converse, unreadable, within_reach
+from memdir.model.specs import Spec
 
 FORKS = ("extraction", "dream")
 """The jobs that go on from the conversation's own prompt."""
@@ -65,7 +67,7 @@ def models(opened: app.Opening, model: str | None, as_json: bool) -> None:
 
     for named in (model, opened[1].get("model")):
         if named is not None:
-            providers.parse(named)  # what is wrong on the command line is wrong usage, not a finding
+            specs.parse(named)  # what is wrong on the command line is wrong usage, not a finding
     project = open_project(opened, model=model)
     names = Models.names(project.settings)
     sights, reach = anyio.run(_look, names, os.environ)
@@ -134,18 +136,18 @@ async def _look(
 async def _sight(name: str, environment: Mapping[str, str]) -> Sight:
     spec: Spec | None = None
     try:
-        spec = providers.parse(name)
-        place = None if spec.is_local else providers.endpoint(spec, environment)
+        spec = specs.parse(name)
+        place = None if spec.is_local else endpoints.endpoint(spec, environment)
         client = choose.client(spec, environment=environment)
     except UsageError as error:
         survey = Survey(reachable=False, problem=str(error), cure=error.hint)
-        return Sight(name=providers.shown(name), spec=spec, place=None, survey=survey)
+        return Sight(name=specs.shown(name), spec=spec, place=None, survey=survey)
     try:
         survey = await client.survey()
     finally:
         await client.aclose()
     about = known(spec.provider.name, spec.model) if spec.provider else None
-    at_list_price = spec.provider is not None and providers.has_list_prices(spec.provider, environment)
+    at_list_price = spec.provider is not None and endpoints.has_list_prices(spec.provider, environment)
     source = "service" if survey.window else "known" if about and about.window else "assumed"
     return Sight(
         name=spec.text,
@@ -311,7 +313,7 @@ def _price(sight: Sight) -> Iterator[str]:
 
 def _is_free(sight: Sight) -> bool:
     """Whether nobody sends a bill."""
-    return sight.spec is not None and sight.place is not None and providers.is_free(sight.spec, sight.place)
+    return sight.spec is not None and sight.place is not None and endpoints.is_free(sight.spec, sight.place)
 
 
 def _dollars(price: Price) -> str:
@@ -326,7 +328,7 @@ def _dollar(amount: float) -> str:
 
 def _cache(sight: Sight) -> str:
     provider = sight.spec.provider if sight.spec else None
-    if provider is None or (provider.key and not providers.is_at_home(provider, os.environ)):
+    if provider is None or (provider.key and not endpoints.is_at_home(provider, os.environ)):
         return "that of the server, if it has one"
     return provider.cache
 
@@ -337,7 +339,7 @@ def _shares(job: str, sight: Sight, chat: Sight) -> bool | None:
         return None
     if sight.spec is None or chat.spec is None or sight.place is None or chat.place is None:
         return sight.name == chat.name
-    return providers.identity(sight.spec, sight.place) == providers.identity(chat.spec, chat.place)
+    return endpoints.identity(sight.spec, sight.place) == endpoints.identity(chat.spec, chat.place)
 
 
 def _offer(reach: Reach) -> str:

@@ -14,7 +14,7 @@ from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.errors import UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
-from memdir.model import providers
+from memdir.model import endpoints, specs
 from memdir.model.jobs import Models, parsed
 
 
@@ -60,7 +60,7 @@ def _facts(project: app.Project) -> dict[str, Any]:
     places, settings = project.places, project.settings
     names = Models.names(settings)
     wrong = _wrong(names, Models.places(settings, project.said_at))
-    shown = {job: providers.shown(name) for job, name in names.items()}
+    shown = {job: specs.shown(name) for job, name in names.items()}
     does = {job: None if job in wrong else name for job, name in shown.items()}
     facts: dict[str, Any] = {
         "on": project.memory is not None,
@@ -93,7 +93,7 @@ def _wrong(names: Mapping[str, str], places: Mapping[str, str]) -> dict[str, str
         try:
             spec = parsed(name, at=places[job])
             if not spec.is_local:
-                providers.endpoint(spec, os.environ)
+                endpoints.endpoint(spec, os.environ)
         except UsageError as error:
             wrong[job] = f"{error}: {error.hint}"
     return wrong

@@ -10,7 +10,8 @@
     anthropic   the Messages API                       client; wire and failures, its JSON and its errors
     openai      Responses and Chat Completions         the same, and manners: what a server takes
     jobs        which model does what
-    choose      the `model` setting -> a client        providers, keys: where it is, and with which key
+    choose      the `model` setting -> a client        specs, endpoints, keys: its name, place and key
+    providers   who serves models, a table             address: the text of one
     extras      how a missing library is installed
     known       windows and prices, before anybody is asked
     reach       what else could be chosen from here

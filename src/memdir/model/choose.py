@@ -1,6 +1,6 @@
 """The `model` setting -> a model client.
 
-A model is named `local`, `provider:model`, or by an address (`providers.parse`). Naming one costs nothing: no
+A model is named `local`, `provider:model`, or by an address (`specs.parse`). Naming one costs nothing: no
 library loads, no key is looked up and nothing is asked before the client is.
 """
 
@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from memdir.errors import KeyMissing
-from memdir.model import keys, providers
+from memdir.model import endpoints, keys, specs
 from memdir.model.client import ModelClient
+from memdir.model.endpoints import Endpoint
 from memdir.model.known import known
 from memdir.model.local import Local
-from memdir.model.providers import EXAMPLE, PROVIDERS, Endpoint, Spec
+from memdir.model.providers import EXAMPLE, PROVIDERS
 from memdir.model.service import NO_KEY
+from memdir.model.specs import Spec
 
 if TYPE_CHECKING:
     from memdir.model.openai.manners import Manners
@@ -31,10 +33,10 @@ def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> 
     Raises:
         UsageError: it names none, or a variable that moves the provider names no address.
     """
-    spec = providers.parse(spec) if isinstance(spec, str) else spec
+    spec = specs.parse(spec) if isinstance(spec, str) else spec
     if spec.is_local:
         return Local()
-    place = providers.endpoint(spec, environment)
+    place = endpoints.endpoint(spec, environment)
     about = known(spec.provider.name, spec.model) if spec.provider else None
     window = about.window if about else None
     key, key_cure = _credential(spec, place, environment), keys.cure(spec, environment)

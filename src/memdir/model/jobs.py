@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from memdir.errors import UsageError
-from memdir.model import choose, providers
+from memdir.model import choose, endpoints, providers, specs
 from memdir.model.client import ModelClient
 from memdir.model.known import known
 from memdir.model.local import Local
@@ -82,16 +82,16 @@ class Models:
         for job, name in cls.names(settings, environment).items():
             try:
                 spec = parsed(name, at=places[job])
-                place = None if spec.is_local else providers.endpoint(spec, environment)
+                place = None if spec.is_local else endpoints.endpoint(spec, environment)
             except UsageError:
                 if job in jobs:
                     raise
                 does[job], free[job] = Local(), True
                 continue
-            who = providers.identity(spec, place)
+            who = endpoints.identity(spec, place)
             does[job] = clients[who] if who in clients else choose.client(spec, environment=environment)
             clients[who] = does[job]
-            free[job] = place is None or providers.is_free(spec, place)
+            free[job] = place is None or endpoints.is_free(spec, place)
         chat = does["conversation"]
         return cls(
             chat=chat,
@@ -108,14 +108,14 @@ class Models:
                 await model.aclose()
 
 
-def parsed(name: str, *, at: str) -> providers.Spec:
+def parsed(name: str, *, at: str) -> specs.Spec:
     """The model that a setting names; `at` is where that stands, or "".
 
     Raises:
         UsageError: it names none; says where.
     """
     try:
-        return providers.parse(name)
+        return specs.parse(name)
     except UsageError as error:
         raise UsageError(f"{at}: {error}" if at else str(error), hint=error.hint) from None
 
@@ -126,7 +126,7 @@ def _selector(chat: str, environment: Mapping[str, str]) -> str:
     provider = providers.PROVIDERS.get(name)
     if provider is None or provider.name not in SELECTORS:
         return chat
-    if not providers.is_at_home(provider, environment):
+    if not endpoints.is_at_home(provider, environment):
         return chat  # whoever is there speaks as the provider does, and has other models
     selector = SELECTORS[name]
     prices = [one.price for one in (known(name, model), known(name, selector.partition(":")[2])) if one]

@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memdir.errors import UsageError
-from memdir.model import extras, providers
-from memdir.model.providers import PROVIDERS, Endpoint, Provider, Spec
+from memdir.model import endpoints, extras
+from memdir.model.endpoints import Endpoint
+from memdir.model.providers import PROVIDERS, Provider
+from memdir.model.specs import Spec
 
 SERVICE = "memdir"
 """What the keyring files our entries under; the name there is the provider's, or `host:port`."""
@@ -40,7 +42,7 @@ def find(spec: Spec, environment: Mapping[str, str]) -> Key | None:
     """The key for a model; None if it has none. May wait for the keyring (at most `WAIT` seconds)."""
     if spec.is_local:
         return None
-    place = providers.endpoint(spec, environment)
+    place = endpoints.endpoint(spec, environment)
     owner = spec.provider or _owner(place, environment)
     for variable in _variables(spec, owner):
         if value := environment.get(variable, "").strip():
@@ -51,12 +53,12 @@ def find(spec: Spec, environment: Mapping[str, str]) -> Key | None:
 
 def cure(spec: Spec, environment: Mapping[str, str]) -> str:
     """What to do when the key for a model is missing or was refused."""
-    place = providers.endpoint(spec, environment)
+    place = endpoints.endpoint(spec, environment)
     owner = spec.provider or _owner(place, environment)
     stored = in_keyring(_entries(place, owner)[0])
     if owner is None or owner.key is None:
         return f"put the key of that server into {stored}"
-    if not providers.is_its_own(owner, place):
+    if not endpoints.is_its_own(owner, place):
         return f"put the key of that server into the environment as {owner.key}, or into {stored}"
     return f"put a key from {owner.keys_at} into the environment as {owner.key}, or into {stored}"
 
@@ -71,7 +73,7 @@ def in_keyring(name: str) -> str:
 
 def _entries(place: Endpoint, owner: Provider | None) -> list[str]:
     """Under what the keyring is asked. A provider's entry is for no other server, whoever names that."""
-    is_home = owner is not None and providers.is_its_own(owner, place)
+    is_home = owner is not None and endpoints.is_its_own(owner, place)
     return [owner.name, place.entry] if owner is not None and is_home else [place.entry]
 
 
@@ -88,7 +90,7 @@ def _owner(place: Endpoint, environment: Mapping[str, str]) -> Provider | None:
     candidates = sorted((one for one in PROVIDERS.values() if one.key), key=lambda one: one.name != spoken)
     for provider in candidates:
         try:
-            at = providers.home(provider, environment)
+            at = endpoints.home(provider, environment)
         except UsageError:
             continue
         if at.origin == place.origin:

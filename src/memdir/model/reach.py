@@ -22,9 +22,11 @@ from anyio.abc import ByteStream
 
 from memdir import __version__
 from memdir.errors import UsageError
-from memdir.model import keys, providers
-from memdir.model.providers import PROVIDERS, Endpoint, Provider, Spec
+from memdir.model import endpoints, keys, specs
+from memdir.model.endpoints import Endpoint
+from memdir.model.providers import PROVIDERS, Provider
 from memdir.model.service import is_plain, is_sayable
+from memdir.model.specs import Spec
 from memdir.model.streaming import NO_NETWORK
 
 SECONDS = 0.5
@@ -92,7 +94,7 @@ def _places(environment: Mapping[str, str]) -> Iterator[tuple[Provider, Endpoint
     """Where to look, and what stands before the name of a model from there."""
     for provider in PROVIDERS.values():
         try:
-            place = providers.home(provider, environment)
+            place = endpoints.home(provider, environment)
         except UsageError:
             continue  # told where that provider is chosen
         yield provider, place, provider.name
@@ -105,14 +107,14 @@ def unreadable(environment: Mapping[str, str]) -> Iterator[UsageError]:
     """The variables that should say where a provider is, and don't: it is not looked for."""
     for provider in PROVIDERS.values():
         try:
-            providers.home(provider, environment)
+            endpoints.home(provider, environment)
         except UsageError as error:
             yield error
 
 
 def _with_key(provider: Provider, place: Endpoint, environment: Mapping[str, str]) -> Reach | None:
     choose = f"{provider.name}:{provider.example}"
-    key = keys.find(providers.parse(choose), environment)
+    key = keys.find(specs.parse(choose), environment)
     if key is None:
         return None
     return Reach(provider=provider, where=place.host, url=place.url, key=key.source, models=(), choose=choose)

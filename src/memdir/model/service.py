@@ -33,6 +33,17 @@ CHECK_ADDRESS = "check the address: a model's server should be there"
 _IS_IT_GOOD = "is it whole, still valid, and allowed to use this model?"
 
 
+ODD = (
+    ValueError,  # an event that is no JSON, or no UTF-8
+    OverflowError,  # a number without end
+    LookupError,  # an event for a block that was never begun
+    AttributeError,  # an event without the fields of its kind
+    TypeError,
+    RuntimeError,  # JSON that is nested without end; a client that was closed meanwhile
+)
+"""What reading an answer ends with that is none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """A model's name in reports, its own name, and who serves it: the address (None: the provider's own), and

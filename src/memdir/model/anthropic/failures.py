@@ -22,7 +22,7 @@ from memdir.errors import (
 from memdir.model import ignored_tools, refusals
 from memdir.model.openai.said import said as heard
 from memdir.model.pauses import when_again
-from memdir.model.service import Endless, Service, bare, broke_off
+from memdir.model.service import ODD, Endless, Service, bare, broke_off
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -62,12 +62,7 @@ def explained(service: Service) -> Iterator[None]:
         httpx2.StreamError,
         httpx2.InvalidURL,
         Endless,
-        ValueError,  # an event that is no JSON, or no UTF-8
-        OverflowError,  # a number without end
-        LookupError,  # an event for a block that was never begun
-        AttributeError,  # an event without the fields of its kind
-        TypeError,
-        RuntimeError,  # JSON that is nested without end; a client that was closed meanwhile
+        *ODD,
     ) as error:
         raise explain(error, service=service) from error
 

@@ -23,7 +23,7 @@ from memdir.model import ignored_tools, refusals
 from memdir.model import service as services
 from memdir.model.openai.said import InStream, Said, Server, said
 from memdir.model.pauses import when_again
-from memdir.model.service import Endless, bare, origin
+from memdir.model.service import ODD, Endless, bare, origin
 
 KEY = "OPENAI_API_KEY"
 GET_A_KEY = f"put a key from https://platform.openai.com/api-keys into the environment as {KEY}"
@@ -125,12 +125,7 @@ def explained(service: Service) -> Iterator[None]:
         httpx2.InvalidURL,
         InStream,
         Endless,
-        ValueError,  # an event that is no JSON, or no UTF-8
-        OverflowError,  # a number without end
-        LookupError,
-        AttributeError,  # an event without the fields of its kind
-        TypeError,
-        RuntimeError,  # JSON that is nested without end; a client that was closed meanwhile
+        *ODD,
     ) as error:
         raise explain(error, service=service) from error
 
