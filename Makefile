@@ -8,8 +8,9 @@ RUN := $(VENV)/.ready-run
 DEV := $(VENV)/.ready-dev
 ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
+DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-engine lint fix bench bench-extract bench-recall stress docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale stress docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,19 +34,24 @@ fix: $(DEV) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-extract bench-recall ## the figures, beside their baselines
+bench: bench-extract bench-recall bench-scale ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
 	$(PY) -m bench.weigh --cases $(CASES)/extraction.jsonl bench/data/talks/fit_*.jsonl --cross-validate
 	$(PY) -m bench.extract --cases bench/data/talks/held.jsonl
 
-bench-recall: $(DEV) ## which memories it finds for a prompt
-	$(PY) -m bench.recall --cases $(CASES)/recall
+bench-recall: $(DEV) ## which memories it finds for a prompt; with DATA=DIR, evidence in public conversations too
+	$(PY) -m bench.recall --cases $(CASES)/recall --held
+	$(PY) -m bench.retrieval $(if $(DATA),--data $(DATA))
 
-stress: $(DEV) ## kill -9 at 200 random points; two writers at once
+bench-scale: $(DEV) ## how fast, with 200 to 50,000 memories (some minutes)
+	env -u PYTHONDONTWRITEBYTECODE $(PY) -m bench.scale
+
+stress: $(DEV) ## kill -9 at 200 random points; two writers at once; 10,000 edits under the index
 	$(PY) -m tests.stress.kill --rounds 200
 	$(PY) -m tests.stress.racers --count 200
+	$(PY) -m tests.stress.edits --edits 10000 --seed 1
 
 docs: $(DEV) ## regenerate what is generated: the settings schema, the golden prompts, the command reference
 	$(PY) -m memdir.settings > src/memdir/settings.schema.json

@@ -1,12 +1,13 @@
-"""Recall cases -> how well the selector by words does, beside plain full-text search on the same prompts.
+"""Cases of recall -> how well the selectors do, beside plain ones.
 
-    python -m bench.recall --cases DIR [--cross-validate] [--json]
+    python -m bench.recall --cases DIR [--held] [--cross-validate] [--selector model --model NAME] [--json]
 
 `DIR` holds `queries.jsonl` and a folder of memory files for each `dir` named there. A prompt that some
 memories belong to scores the F1 of the answer (files that are merely acceptable don't count either way); one
 that none belongs to scores 1 if the answer is empty, else 0. `score` is the mean over all prompts. The
 baselines choose their threshold on four fifths of the prompts and are measured on the fifth;
-`--cross-validate` does the same with the two thresholds of the selector, which otherwise runs as it ships.
+`--cross-validate` does the same with the two thresholds of the selector by words, which otherwise runs as it
+ships. `--held` measures it on the prompts of other authors too, `bench/data/recall/held_*.jsonl`.
 """
 
 from __future__ import annotations
@@ -18,21 +19,28 @@ import os
 import re
 import shutil
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from memdir.memory.entrypoint import NAME
-from memdir.memory.scan import scan
-from memdir.recall import select_local
-from memdir.recall.candidates import load
-from memdir.recall.local import cut, weigh
+import anyio
 
+from memdir.memory.entrypoint import NAME
+from memdir.model import choose, specs
+from memdir.model.client import ModelClient
+from memdir.model.embedding.embedder import Embedder
+from memdir.model.embedding.sentence_encoder import SentenceEncoder, is_installed
+from memdir.recall import select_local
+from memdir.recall.local import cut, weigh
+from memdir.recall.select import select
+from memdir.recall.shelf import Shelf
+
+HELD = Path(__file__).parent / "data" / "recall"
 TODAY = datetime(2026, 11, 29, 12, tzinfo=UTC)
 FOLDS = 5
 THRESHOLDS = [step / 50 for step in range(6, 20)]
@@ -65,9 +73,9 @@ class Case:
         return 2 * len(got & self.relevant) / (len(got) + len(self.relevant))
 
 
-def read_cases(folder: Path) -> list[Case]:
-    """The cases of `queries.jsonl`."""
-    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
     return [
         Case(
             id=row["id"],
@@ -120,7 +128,7 @@ def cross_validated(
     return chosen
 
 
-# -- the selector by words -----------------------------------------------------------------------------------
+# -- the selectors -------------------------------------------------------------------------------------------
 
 
 def as_shipped(cases: Sequence[Case], root: Path) -> Answers:
@@ -139,12 +147,12 @@ def as_shipped(cases: Sequence[Case], root: Path) -> Answers:
 
 def with_chosen_thresholds(cases: Sequence[Case], root: Path) -> Answers:
     """What the selector answers with thresholds from the other folds."""
-    memories = {
-        name: load(root / name, scan(root / name, limit=None), now=TODAY)
-        for name in {c.folder for c in cases}
-    }
+    shelves = {name: Shelf.of(root / name) for name in {case.folder for case in cases}}
+    for shelf in shelves.values():
+        shelf.index.refresh()
     weighed = {
-        case.id: weigh(case.query, memories[case.folder], recent_tools=case.recent_tools) for case in cases
+        case.id: weigh(case.query, shelves[case.folder].index, recent_tools=case.recent_tools, now=TODAY)
+        for case in cases
     }
 
     def answer(case: Case, setting: tuple[float, float]) -> list[str]:
@@ -152,6 +160,43 @@ def with_chosen_thresholds(cases: Sequence[Case], root: Path) -> Answers:
         return [verdict.file for verdict in verdicts if verdict.chosen]
 
     return cross_validated(cases, [(t, b) for t in THRESHOLDS for b in BEHINDS], answer)
+
+
+async def by(
+    cases: Sequence[Case], root: Path, *, embedder: Embedder | None = None, model: ModelClient | None = None
+) -> Answers:
+    """What a conversation's first prompt would get, with an embedder, or by a model."""
+    shelves = {name: Shelf.of(root / name, embedder=embedder) for name in {case.folder for case in cases}}
+    for shelf in shelves.values():
+        await shelf.take_in()
+    answers: dict[str, Sequence[str]] = {}
+    for case in cases:
+        tools, shelf = case.recent_tools, shelves[case.folder]
+        selection = await select(shelf, case.query, recent_tools=tools, model=model, now=TODAY)
+        if selection.error or selection.instead_of:
+            raise SystemExit(f"{case.id}: {selection.instead_of or selection.error}")
+        answers[case.id] = selection.files
+    return answers
+
+
+def with_meaning(cases: Sequence[Case], root: Path) -> Answers | None:
+    """With the sentence encoder; None if the extra `semantic` is not installed."""
+    if not is_installed():
+        return None
+    return anyio.run(partial(by, cases, root, embedder=SentenceEncoder()))
+
+
+def with_model(cases: Sequence[Case], root: Path, name: str) -> Answers:
+    """By a language model, one question a prompt."""
+
+    async def ask() -> Answers:
+        client = choose.client(specs.parse(name))
+        try:
+            return await by(cases, root, model=client)
+        finally:
+            await client.aclose()
+
+    return anyio.run(ask)
 
 
 # -- baselines -----------------------------------------------------------------------------------------------
@@ -224,15 +269,28 @@ def _grams(text: str) -> set[str]:
 # -- report --------------------------------------------------------------------------------------------------
 
 
-def measure(folder: Path, *, cross_validate: bool) -> dict[str, Any]:
+def measure(
+    folder: Path, *, cross_validate: bool = False, held: bool = False, model: str | None = None
+) -> dict[str, Any]:
     """All figures. The memories are copied, with equal times, so that age says nothing."""
-    cases = read_cases(folder)
+    cases = read_cases(folder / "queries.jsonl")
     with TemporaryDirectory() as scratch:
         root = Path(scratch)
         for name in {case.folder for case in cases}:
             shutil.copytree(folder / name, root / name)
         for path in root.rglob("*"):
             os.utime(path, (TODAY.timestamp(), TODAY.timestamp()))
+        os.environ["MEMDIR_HOME"] = str(root / ".memdir")
+        report: dict[str, Any] = {"local": summary(cases, as_shipped(cases, root))}
+        near = with_meaning(cases, root)
+        report["semantic"] = None if near is None else summary(cases, near)
+        if cross_validate:
+            report["cross_validated"] = summary(cases, with_chosen_thresholds(cases, root))
+        if model is not None:
+            report["model"] = summary(cases, with_model(cases, root, model))
+        for path in sorted(HELD.glob("held_*.jsonl")) if held else ():
+            others = read_cases(path)
+            report[f"local on {path.stem}"] = summary(others, as_shipped(others, root))
         header, text = full_text(cases, root, body=False), full_text(cases, root, body=True)
         baselines = {
             "nothing": {},
@@ -240,27 +298,26 @@ def measure(folder: Path, *, cross_validate: bool) -> dict[str, Any]:
             "fts5 full text": thresholded(cases, text),
             "word overlap": thresholded(cases, overlap(cases, root)),
         }
-        report = {"local": summary(cases, as_shipped(cases, root))}
-        if cross_validate:
-            report["cross_validated"] = summary(cases, with_chosen_thresholds(cases, root))
     return report | {"baselines": {name: summary(cases, answers) for name, answers in baselines.items()}}
 
 
 def table(report: Mapping[str, Any]) -> str:
     """The report for people."""
-    rows = {name: figures for name, figures in report.items() if name != "baselines"} | report["baselines"]
-    lines = [f"{'selector':16}  score     f1  empty right"]
+    rows = {name: row for name, row in report.items() if name != "baselines" and row} | report["baselines"]
+    width = max(16, *map(len, rows))
+    lines = [f"{'selector':{width}}  score     f1  empty right"]
     lines += [
-        f"{name:16}  {row['score']:5.2f}  {row['f1']:5.2f}  {row['empty_right']:11.2f}"
+        f"{name:{width}}  {row['score']:5.2f}  {row['f1']:5.2f}  {row['empty_right']:11.2f}"
         for name, row in rows.items()
     ]
     for key in ("by_kind", "by_lang"):
-        lines += ["", f"{key.replace('_', ' '):20}" + "".join(f"{name:>16}" for name in rows)]
-        columns: dict[str, list[float]] = defaultdict(list)
-        for row in rows.values():
-            for group, value in row[key].items():
-                columns[group].append(value)
-        lines += [f"{group:20}" + "".join(f"{v:16.2f}" for v in values) for group, values in columns.items()]
+        groups = dict.fromkeys(group for row in rows.values() for group in row[key])
+        lines += ["", f"{key.replace('_', ' '):20}" + "".join(f"{name:>18}" for name in rows)]
+        for group in groups:
+            values = (row[key].get(group) for row in rows.values())
+            lines.append(
+                f"{group:20}" + "".join(f"{'-' if v is None else format(v, '.2f'):>18}" for v in values)
+            )
     return "\n".join(lines)
 
 
@@ -271,9 +328,19 @@ def main() -> None:
         "--cases", type=Path, required=True, help="folder with queries.jsonl and the memories"
     )
     parser.add_argument("--cross-validate", action="store_true", help="also choose thresholds by fold")
+    parser.add_argument("--held", action="store_true", help="also prompts of other authors")
+    parser.add_argument("--selector", choices=["local", "model"], default="local", help="also a model")
+    parser.add_argument("--model", help="the model, with --selector model: anthropic:NAME, say")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    report = measure(options.cases, cross_validate=options.cross_validate)
+    if (options.selector == "model") != bool(options.model):
+        parser.error("--selector model and --model NAME go together")
+    report = measure(
+        options.cases,
+        cross_validate=options.cross_validate,
+        held=options.held,
+        model=options.model,
+    )
     print(json.dumps(report, ensure_ascii=False) if options.json else table(report))
 
 

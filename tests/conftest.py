@@ -42,6 +42,7 @@ def _no_real_world(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Tem
         monkeypatch.delenv(name, raising=False)
     for name in [n for n in os.environ if n.startswith(("MEMDIR_", "CLAUDE_CODE_"))]:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMDIR_RECALL_EMBEDDER", "none")  # the extra may be installed, or not
     monkeypatch.setenv("MEMDIR_TEST_NO_NETWORK", "1")  # a model that is not on this machine is out of reach
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     monkeypatch.setenv("HOME", str(home))

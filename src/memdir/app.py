@@ -42,15 +42,21 @@ from memdir.memory.store import MemoryDir
 from memdir.model.client import OnText
 from memdir.model.jobs import Models
 from memdir.model.messages import Message, Prefix, new_id
-from memdir.paths import Places, resolve, transcript_path
+from memdir.paths import Places, cache_directory, resolve, transcript_path
 from memdir.recall.prefetch import Recall
+from memdir.recall.recorder import Recorder
 from memdir.recall.select import Selection, select
+from memdir.recall.shelf import Shelf
 from memdir.settings import Settings, Switch
 
 Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
 """What a front end knows at first: the folder it works in, and settings from its command line."""
 
 Clock: TypeAlias = Callable[[], datetime]
+
+TAKEN_IN = 256
+"""Memories that get a vector before a prompt is answered by hand, in about a second; a conversation takes in
+all of them in the background."""
 
 
 def local_time() -> datetime:
@@ -194,6 +200,7 @@ class Runtime:
     events: Events
     tasks: TaskGroup
     conversations: list[Conversation] = field(default_factory=list)
+    _shelves: dict[Path, Shelf] = field(default_factory=dict)
 
     async def start(
         self,
@@ -219,7 +226,14 @@ class Runtime:
             inject_index=self.project.settings.features.inject_index,
         )
         transcript = self._transcript(session, prefix, first)
-        recall, extractor = self._recall(), self._extractor(session, on_saved)
+        recall = self._recall(session)
+
+        def saved(what: Saved) -> None:
+            if recall is not None:
+                recall.changed(change.file for change in what.changes)
+            on_saved(what)
+
+        extractor = self._extractor(session, saved)
         agent = Agent(
             id=session,
             prefix=prefix,
@@ -263,13 +277,11 @@ class Runtime:
 
     async def recalled(self, query: str) -> Selection:
         """Which memories a prompt would get."""
-        return await select(
-            self.project.require_memory().directory,
-            query,
-            model=self.models.recall,
-            now=self.project.now(),
-            events=self.events,
-        )
+        shelf, model = self._shelf(self.project.require_memory()), self.models.recall
+        if shelf.meaning is not None and model.is_local:
+            await shelf.take_in(at_most=TAKEN_IN)
+        now = self.project.now()
+        return await select(shelf, query, model=model, now=now, events=self.events)
 
     @property
     def is_busy(self) -> bool:
@@ -319,18 +331,41 @@ class Runtime:
             return None
         return made
 
-    def _recall(self) -> Recall | None:
+    def _recall(self, session: str) -> Recall | None:
         if self.project.memory is None or not self.project.settings.features.recall:
             return None
+        shelf = self._shelf(self.project.memory)
         recall = Recall(
-            self.project.memory.directory,
+            shelf,
             tasks=self.tasks,
             model=self.models.recall,
+            recorder=self._recorder(shelf, session),
             now=self.project.now,
             events=self.events,
         )
         recall.warm()
         return recall
+
+    def _recorder(self, shelf: Shelf, session: str) -> Recorder | None:
+        if shelf.usage is None:
+            return None
+        return Recorder(
+            shelf.usage, session=session, directory=shelf.directory, tasks=self.tasks, events=self.events
+        )
+
+    def _shelf(self, memory: MemoryDir) -> Shelf:
+        """The memory directory as recall sees it; one for all conversations of this process."""
+        if memory.directory not in self._shelves:
+            places = self.project.places
+            self._shelves[memory.directory] = Shelf.of(
+                memory.directory,
+                cache=cache_directory(places.state, memory.directory),
+                embedder=self.models.embedder,
+                usage=places.usage,
+                recency=self.project.settings.recall.recency_weight,
+                use_weight=self.project.settings.recall.use_weight,
+            )
+        return self._shelves[memory.directory]
 
     def _extractor(self, session: str, on_saved: Callable[[Saved], None]) -> Extractor | None:
         if self.project.memory is None:

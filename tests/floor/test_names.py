@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memdir.paths.names import what_is
+from memdir.names import what_is
 
 FILES = {
     "entrypoint": ["MEMORY.md"],

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.memory.scan import HEAD_LINES, Header, is_topic, scan
-from memdir.paths.names import what_is
+from memdir.memory.scan import HEAD_LINES, Header, scan
+from memdir.names import is_topic, what_is
 
 TEXT = "---\nname: A\ndescription: d\ntype: user\n---\n\nbody\n"
 

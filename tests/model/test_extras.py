@@ -75,4 +75,4 @@ def test_a_requirement_is_read_without_its_condition(
     monkeypatch: pytest.MonkeyPatch, asked: str, wanted: str
 ) -> None:
     monkeypatch.setattr(importlib.metadata, "requires", lambda _name: [asked])
-    assert extras.requirement("it") == wanted
+    assert extras.requirements("it") == [wanted]

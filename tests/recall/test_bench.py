@@ -55,18 +55,20 @@ def run(cases: Path, *options: str) -> str:
 
 def test_the_report_has_the_same_figures_for_each_selector(cases: Path) -> None:
     report = json.loads(run(cases, "--json", "--cross-validate"))
-    assert set(report) == {"local", "cross_validated", "baselines"}
+    assert set(report) == {"local", "semantic", "cross_validated", "baselines"}
     assert set(report["baselines"]) == {"nothing", "fts5 header", "fts5 full text", "word overlap"}
     figures = {"score", "f1", "empty_right", "by_kind", "by_lang"}
-    assert all(set(row) == figures for row in (report["local"], *report["baselines"].values()))
+    rows = [report["local"], report["semantic"], *report["baselines"].values()]
+    assert all(set(row) == figures for row in rows)
     assert report["baselines"]["nothing"]["score"] == 0.4
     assert report["local"]["by_kind"] == {"direct": 0.8333, "follow_up": 1.0, "identifier": 1.0}
 
 
 def test_the_table_names_each_selector(cases: Path) -> None:
     table = run(cases)
-    assert [line.split("  ")[0] for line in table.splitlines()[1:6]] == [
+    assert [line.split("  ")[0] for line in table.splitlines()[1:7]] == [
         "local",
+        "semantic",
         "nothing",
         "fts5 header",
         "fts5 full text",

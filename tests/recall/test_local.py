@@ -1,21 +1,65 @@
-"""The selector by words (recall/local.py, recall/vocabulary.py)."""
+"""The selector by words (recall/local.py, recall/vocabulary.py, recall/public.py)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from datetime import UTC, datetime
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from memdir.memory import topic
+from memdir.memory.index import Index
 from memdir.memory.words import stem, words
-from memdir.recall import select_local
-from memdir.recall.candidates import Memory
-from memdir.recall.local import KNOWN, Verdict, judge
-from memdir.recall.vocabulary import GROUPS, relatives
+from memdir.recall import local, select_local
+from memdir.recall.local import KNOWN
+from memdir.recall.verdict import Verdict
+from memdir.recall.vocabulary import GROUPS, TRANSLATIONS, relatives
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """A topic file, `age` days old."""
+
+    file: str
+    name: str
+    description: str = ""
+    type: str | None = None
+    body: str = ""
+    age: int = 0
+
+
+def judge(
+    query: str,
+    memories: Sequence[Memory],
+    *,
+    tools: Sequence[str] = (),
+    known: Sequence[str] = (),
+    earlier: frozenset[str] = frozenset(),
+) -> list[Verdict]:
+    """The verdicts on a directory with these memories."""
+    with TemporaryDirectory() as folder:
+        for one in memories:
+            path = Path(folder, one.file)
+            text = topic.render(
+                name=one.name, description=one.description or None, type=one.type, body=one.body
+            )
+            path.write_text(text, encoding="utf-8")
+            os.utime(path, ((NOW - timedelta(days=one.age)).timestamp(),) * 2)
+        index = Index(folder, cache=None, clock=time.time_ns)
+        index.refresh()
+        return local.judge(query, index, recent_tools=tools, known=known, earlier=earlier, now=NOW)
+
+
+def rows(verdicts: Sequence[Verdict]) -> list[tuple[object, ...]]:
+    return [(one.file, one.score, one.chosen, one.why, dict(one.words)) for one in verdicts]
+
 
 DEPLOY = Memory(
     file="deploy.md",
@@ -56,7 +100,7 @@ ALL = [DEPLOY, OLD_DEPLOY, TESTS, USAGE, TRAP]
 
 
 def chosen(query: str, *, tools: tuple[str, ...] = (), known: tuple[str, ...] = ()) -> list[str]:
-    return [v.file for v in judge(query, ALL, recent_tools=tools, known=known) if v.chosen]
+    return [v.file for v in judge(query, ALL, tools=tools, known=known) if v.chosen]
 
 
 def verdict(file: str, verdicts: list[Verdict]) -> Verdict:
@@ -94,14 +138,14 @@ def test_a_prompt_brings_the_memories_that_bear_on_it_R9(query: str, expected: l
 
 
 def test_how_to_use_a_tool_in_use_is_left_out_and_its_warnings_are_not_R5() -> None:
-    verdicts = judge("now drain node 7", ALL, recent_tools=("Bash", "zedctl"))
+    verdicts = judge("now drain node 7", ALL, tools=("Bash", "zedctl"))
     assert verdict("zed_traps.md", verdicts).chosen
     assert verdict("zed_usage.md", verdicts).why == "how to use zedctl, which is in use"
 
 
 def test_the_agents_own_tools_say_nothing_about_the_work() -> None:
     query = "drain a node with zedctl"
-    assert judge(query, ALL, recent_tools=("Read", "Bash")) == judge(query, ALL)
+    assert rows(judge(query, ALL, tools=("Read", "Bash"))) == rows(judge(query, ALL))
 
 
 def test_an_outdated_memory_gives_its_place_to_the_one_that_took_over() -> None:
@@ -152,8 +196,65 @@ def test_an_order_of_equals_goes_by_age_and_otherwise_by_name() -> None:
 
 def test_the_vocabulary_consists_of_tokens_that_texts_have() -> None:
     assert relatives()["deploy"] >= {"releas", "发布", "リリース"}
-    written = {word for line in GROUPS.splitlines() for word in line.split()}
+    written = {word for line in (GROUPS + TRANSLATIONS).splitlines() for word in line.split()}
     assert [word for word in sorted(written) if stem(word) not in words(word)] == []
+
+
+def test_what_an_earlier_prompt_was_about_brings_nothing_again_R9() -> None:
+    query = "how do I drain a node with zedctl?"
+    assert [v.file for v in judge(query, ALL) if v.chosen]
+    again = judge(query, ALL, earlier=frozenset(words(query)))
+    assert [v.file for v in again if v.chosen] == []
+    assert "nothing new: the session has been on this before" in {v.why for v in again}
+    new = judge("and how do the tests of the repository run?", ALL, earlier=frozenset(words(query)))
+    assert [v.file for v in new if v.chosen] == ["tests.md"]
+
+
+def test_a_memory_that_was_of_use_before_comes_before_its_equal_R10() -> None:
+    twins = [Memory(file=f"{name}.md", name="Falcon launch", body="At noon.") for name in ("a", "b")]
+    with TemporaryDirectory() as folder:
+        for one in twins:
+            Path(folder, one.file).write_text(
+                topic.render(name=one.name, description=None, type=None, body="")
+            )
+            os.utime(Path(folder, one.file), (NOW.timestamp(),) * 2)
+        index = Index(folder, cache=None, clock=time.time_ns)
+        index.refresh()
+        plain = local.judge("when is the falcon launch?", index, now=NOW)
+        used = local.judge("when is the falcon launch?", index, use={"b.md": 0.05}, now=NOW)
+    assert [one.file for one in plain] == ["a.md", "b.md"]
+    assert [one.file for one in used] == ["b.md", "a.md"]
+
+
+# -- what others were told of --------------------------------------------------------------------------------
+
+
+def test_a_correction_is_recalled_without_the_fact_that_it_corrects_R5() -> None:
+    """As in https://github.com/mem0ai/mem0/issues/5576, where both were recalled."""
+    verdicts = judge("how do I deploy to production with tower.sh?", ALL)
+    assert {v.file for v in verdicts if v.chosen} >= {"deploy.md"}
+    assert not verdict("deploy_old.md", verdicts).chosen
+
+
+def test_feedback_is_recalled_before_the_matching_action_R9() -> None:
+    """As in https://github.com/anthropics/claude-code/issues/43393, where it was saved and not applied."""
+    never = Memory(
+        file="amend.md",
+        name="Never amend commits",
+        description="When committing: a new commit, no amend",
+        type="feedback",
+    )
+    assert [v.file for v in judge("commit this, amend the last commit", [*ALL, never]) if v.chosen] == [
+        "amend.md"
+    ]
+
+
+def test_memories_of_one_project_stay_out_of_another_R3(tmp_path: Path) -> None:
+    """As in https://github.com/openai/codex/issues/23658."""
+    for project in ("one", "two"):
+        (tmp_path / project).mkdir()
+        (tmp_path / project / f"{project}.md").write_text("The falcon launches at noon.", encoding="utf-8")
+    assert select_local(tmp_path / "one", "when does the falcon launch?", now=NOW) == ["one.md"]
 
 
 # -- the public function -------------------------------------------------------------------------------------
@@ -181,6 +282,25 @@ def test_files_are_chosen_by_their_bodies_not_only_by_their_headers_R9(write: Wr
     write("broken.md", "flux valve without any header")
     found = select_local(tmp_path, "the flux valve sticks again", now=NOW)
     assert sorted(found) == ["broken.md", "notes/september.md"]
+
+
+def test_its_index_is_kept_in_memdirs_own_cache_and_nowhere_else_M6(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMDIR_HOME", str(tmp_path.parent / f"{tmp_path.name}-state"))
+    write("valve.md", "---\nname: Flux valve\n---\nThe flux valve sticks in frost.\n")
+    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == ["valve.md"]
+    assert [path.name for path in tmp_path.iterdir()] == ["valve.md"]
+    (kept,) = (tmp_path.parent / f"{tmp_path.name}-state" / "cache").rglob("*.sqlite")
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_without_a_safe_place_for_a_cache_it_answers_all_the_same_M6(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMDIR_HOME", "/etc")
+    write("valve.md", "---\nname: Flux valve\n---\nThe flux valve sticks in frost.\n")
+    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == ["valve.md"]
 
 
 def test_an_empty_or_missing_directory_gives_nothing(tmp_path: Path) -> None:

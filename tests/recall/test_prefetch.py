@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from memdir.model.messages import Message, Request, Text, ToolResult, ToolUse, a
 from memdir.recall.prefetch import Prefetch, Recall, why_not
 from memdir.recall.recent import programs, recent_tools
 from memdir.recall.select import Selection
+from memdir.recall.shelf import Shelf
 from memdir.recall.surface import SESSION_BYTES
 from memdir.testing import Line, ScriptedModel, say
 
@@ -41,20 +41,24 @@ def result(content: str = "done", *, call: str = "1", error: bool = False) -> Me
         (person(""), "no text from the person"),
         (person(" \n"), "no text from the person"),
         (person("/compact"), "a bare command"),
+        (
+            person("ask @agent-reviewer about it"),
+            "it is for the agent reviewer, which has no memory of its own",
+        ),
+        (person("mail me@agent-x.example"), None),
         (result(), "no text from the person"),
         (Message(role="user", content=(Text(text="go on"),), origin="system"), "no text from the person"),
         (assistant("hello"), "no text from the person"),
     ],
 )
 def test_only_a_persons_words_start_a_prefetch_R2(message: Message, reason: str | None) -> None:
-    assert why_not(message, on=True, surfaced=0) == reason
+    assert why_not(message, surfaced=0) == reason
 
 
-def test_no_prefetch_when_recall_is_off_or_the_budget_used_up_R2() -> None:
+def test_no_prefetch_when_the_budget_is_used_up_R2() -> None:
     message = person("why is the order missing?")
-    assert why_not(message, on=False, surfaced=0) == "recall is off"
-    assert why_not(message, on=True, surfaced=SESSION_BYTES - 1) is None
-    assert why_not(message, on=True, surfaced=SESSION_BYTES) == "the session's budget is used up"
+    assert why_not(message, surfaced=SESSION_BYTES - 1) is None
+    assert why_not(message, surfaced=SESSION_BYTES) == "the session's budget is used up"
 
 
 @pytest.mark.anyio
@@ -118,9 +122,7 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(
-    directory: Path, model: ModelClient | None = None, *, on: bool = True
-) -> AsyncIterator[Scene]:
+async def scene(directory: Path, model: ModelClient | None = None) -> AsyncIterator[Scene]:
     """Recall over a directory with one memory, in a task group of its own."""
     (directory / "lag.md").write_text(
         "---\nname: Replica lag\n---\nThe replica lags behind.\n", encoding="utf-8"
@@ -128,9 +130,8 @@ async def scene(
     seen: list[Event] = []
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            recall = Recall(
-                directory, tasks=tasks, model=model, now=lambda: NOW, events=Events(seen.append), on=on
-            )
+            shelf = Shelf.of(directory)
+            recall = Recall(shelf, tasks=tasks, model=model, now=lambda: NOW, events=Events(seen.append))
             yield Scene(recall=recall, talk=Talk(), seen=seen)
             recall.on_turn_over()
 
@@ -151,20 +152,37 @@ async def test_the_first_request_of_a_turn_has_what_words_bring_R1(tmp_path: Pat
 
 
 @pytest.mark.anyio
-async def test_the_memories_are_read_before_the_first_turn_R1(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
-        lag = tmp_path / "lag.md"
-        before = lag.stat()
-        async with anyio.create_task_group() as tasks:
-            recall = Recall(tmp_path, tasks=tasks, model=None, now=lambda: NOW, events=Events())
-            recall.warm()
-        lag.write_bytes(b"-" * before.st_size)  # what only those know who have read it before
-        os.utime(lag, ns=(before.st_mtime_ns, before.st_mtime_ns))
-        async with anyio.create_task_group() as recall._tasks:
-            await recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
-            await recall.collect()
-        assert recall.last is not None
-        assert recall.last.shown == ("lag.md",)
+async def test_the_memories_are_taken_in_before_the_first_turn_R1(tmp_path: Path) -> None:
+    (tmp_path / "lag.md").write_text("The replica lags behind.", encoding="utf-8")
+    shelf = Shelf.of(tmp_path)
+    async with anyio.create_task_group() as tasks:
+        Recall(shelf, tasks=tasks, model=None, now=lambda: NOW, events=Events()).warm()
+    assert shelf.index.size == 1
+
+
+@pytest.mark.anyio
+async def test_later_prompts_get_memories_on_new_matter_only_R1(tmp_path: Path) -> None:
+    nothing = say('{"selected_memories": []}')
+    model = ScriptedModel([nothing, nothing])
+    async with scene(tmp_path, model) as at:
+        for prompt, asked in (
+            ("how far does the replica lag?", 1),
+            ("and the lag of the replica now?", 1),
+            ("which canary takes the traffic?", 2),
+        ):
+            await at.recall.on_turn_start(at.talk, at.talk.say(prompt))
+            while at.recall._prefetch is not None and not at.recall._prefetch.is_done:
+                await anyio.lowlevel.checkpoint()
+            await at.recall.collect()
+            assert len(model.requests) == asked
+
+
+@pytest.mark.anyio
+async def test_a_prompt_whose_choice_never_came_was_not_dealt_with_R1(tmp_path: Path) -> None:
+    model, asked = hanging(1)
+    async with scene(tmp_path, model) as at:
+        await let_by(at, asked[0], ends=assistant("by 3 s"))
+        assert at.recall._matter == frozenset()
 
 
 @pytest.mark.anyio
@@ -212,6 +230,7 @@ async def test_the_end_of_a_turn_cancels_what_was_not_taken_R1(tmp_path: Path) -
 async def test_a_memory_is_surfaced_once_in_a_conversation_R4(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         for expected in (1, 0):
+            at.recall._matter = frozenset()
             await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
             messages = await at.recall.collect()
             at.talk.messages += messages
@@ -243,6 +262,7 @@ async def test_a_turn_without_reason_starts_nothing_and_says_why_R2(tmp_path: Pa
 async def taken(at: Scene) -> list[Message]:
     """What the first turn of a conversation gets, at whichever collection point it is ready."""
     at.talk = Talk()
+    at.recall._matter = frozenset()
     await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
     while not (found := await at.recall.collect()):
         await anyio.lowlevel.checkpoint()
@@ -276,6 +296,7 @@ async def test_after_an_error_that_lasts_the_model_is_not_asked_again_R5(tmp_pat
     async with scene(tmp_path, model) as at:
         assert len(await taken(at)) == 1
         at.talk = Talk()
+        at.recall._matter = frozenset()
         await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
         assert len(await at.recall.collect()) == 1  # waited for, as words are
     assert len(model.requests) == 1
@@ -341,6 +362,7 @@ def hanging(times: int, *, but_at: int | None = None) -> tuple[ScriptedModel, li
 async def let_by(at: Scene, asked: anyio.Event | None, *, ends: Message | None) -> None:
     """A turn that is over before the model has chosen."""
     at.talk = Talk()
+    at.recall._matter = frozenset()
     await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
     if asked is not None:
         await asked.wait()

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memdir.agent.events import Event, Events
 from memdir.errors import BadReply, KeyRefused, ModelError, ModelOverloaded
-from memdir.memory.scan import scan
 from memdir.model.local import Local
 from memdir.model.messages import Request, Text
-from memdir.recall.select import Selection, select
+from memdir.recall.matter import matter
+from memdir.recall.select import Selection
+from memdir.recall.select import select as select_from
+from memdir.recall.shelf import Shelf
 from memdir.testing import ScriptedModel, say
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -35,6 +39,15 @@ def memories(tmp_path: Path) -> Memories:
         return tmp_path
 
     return make
+
+
+async def select(directory: Path, query: str, **more: Any) -> Selection:
+    """From a directory that nothing is known of."""
+    return await select_from(Shelf.of(directory), query, **more)
+
+
+def seen_in(selection: Selection) -> list[tuple[object, ...]]:
+    return [(one.file, one.score, one.chosen, one.why, dict(one.words)) for one in selection.verdicts]
 
 
 def answer(*files: str) -> Text:
@@ -103,10 +116,21 @@ async def test_where_the_model_fails_words_choose_R5_R9(
     )
     plain = await select(directory, "watch the canary", now=NOW)
     assert selection.files == ("canary.md",)
-    assert (selection.files, selection.verdicts, selection.how) == (plain.files, plain.verdicts, "local")
+    assert (selection.files, seen_in(selection), selection.how) == (plain.files, seen_in(plain), "local")
     assert [type(failure) for failure in failures] == [error]
     assert selection.instead_of is failures[0]
     assert (selection.error, seen) == (None, [])
+
+
+async def test_beyond_200_files_the_index_brings_what_fits_before_the_model_M6(memories: Memories) -> None:
+    directory = memories(canary="how a canary is watched", **{f"m{at}": f"note {at}" for at in range(220)})
+    os.utime(directory / "canary.md", (0, 0))
+    model = ScriptedModel([answer("canary.md")])
+    selection = await select(directory, "watch the canary", model=model, now=NOW)
+    lines = re.findall(r"^- .*", model.requests[0].messages[0].text, re.MULTILINE)
+    assert "canary.md" in lines[0]
+    assert len(lines) == 200
+    assert selection.files == ("canary.md",)
 
 
 async def test_words_look_at_all_memories_also_after_a_model_that_failed_R9(memories: Memories) -> None:
@@ -114,8 +138,36 @@ async def test_words_look_at_all_memories_also_after_a_model_that_failed_R9(memo
     os.utime(directory / "canary.md", (0, 0))
     model = ScriptedModel([ModelOverloaded("busy")])
     selection = await select(directory, "watch the canary", model=model, now=NOW)
-    assert "canary.md" not in model.requests[0].messages[0].text
     assert selection.files == ("canary.md",)
+
+
+async def test_later_prompts_are_offered_less_and_only_on_new_matter_M3(memories: Memories) -> None:
+    directory = memories(**{f"m{at}": f"note {at}" for at in range(220)})
+    model = ScriptedModel([answer()])
+    earlier = matter("what of the canary?")
+    skipped = await select(directory, "and the canary?", earlier=earlier, model=model, now=NOW)
+    assert (skipped.files, skipped.how, model.requests) == ((), "none", [])
+    assert skipped.skipped == "nothing new: the session has been on this before"
+    await select(directory, "what of the replica?", earlier=earlier, model=model, now=NOW)
+    assert len(re.findall(r"^- ", model.requests[0].messages[0].text, re.MULTILINE)) == 60
+
+
+async def test_what_speaks_against_a_memory_also_speaks_against_it_when_a_model_chose_it_R5(
+    memories: Memories,
+) -> None:
+    directory = memories(
+        zed_usage="zedctl: the everyday commands",
+        zed_traps="zedctl drain: careful, it kills jobs",
+        old="deploy by hand; superseded by new.md",
+        new="deploy by the tower",
+    )
+    model = ScriptedModel([answer("zed_usage.md", "zed_traps.md", "old.md", "new.md")])
+    selection = await select(directory, "go", recent_tools=("zedctl",), model=model, now=NOW)
+    assert selection.files == ("zed_traps.md", "new.md")
+    assert reasons(selection)["zed_usage.md"] == "how to use zedctl, which is in use"
+    assert reasons(selection)["old.md"] == "outdated: new.md took its place"
+    model = ScriptedModel([answer("old.md")])
+    assert (await select(directory, "go", model=model, now=NOW)).files == ("old.md",)
 
 
 async def test_any_other_failure_gives_no_memories_and_one_event_R5(memories: Memories) -> None:
@@ -174,9 +226,3 @@ async def test_without_a_language_model_words_decide_R9(memories: Memories, mode
     assert (selection.files, selection.how) == (("canary.md",), "local")
     nothing = await select(directory, "thanks!", model=model, now=NOW)
     assert (nothing.files, nothing.how) == ((), "local")
-
-
-async def test_given_headers_are_the_candidates(memories: Memories) -> None:
-    directory = memories(canary="how a canary is watched", lag="the replica lags behind")
-    headers = [header for header in scan(directory) if header.path == "lag.md"]
-    assert (await select(directory, "watch the canary", headers=headers, now=NOW)).files == ()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memdir.agent.file_state import FileState
 from memdir.model.messages import Message
-from memdir.recall.local import select_local
+from memdir.recall import select_local
 from memdir.recall.surface import (
     BODY_BYTES,
     BODY_LINES,

@@ -14,6 +14,7 @@ from memdir.testing import AutomaticCache, PromptCache, Script, blocks_of
 from tests.wire import listing
 from tests.wire.answers import Refused, Streamed
 from tests.wire.dialects import Dialect, Exchange, Json, Reasoning, chat, messages, responses
+from tests.wire.embeddings import Embeddings
 from tests.wire.seen import Seen
 from tests.wire.transport import Answered, Asked, Http
 
@@ -64,9 +65,9 @@ class WireServer:
     cacheable ones: by marks in the Messages API (`memdir.testing.PromptCache`, `cache`), and without in
     OpenAI's two (`AutomaticCache`, `automatic`). Answers stream if the request asks for it.
 
-    The server also lists its models (`/v1/models`), and counts the tokens of a request; both take nothing
-    from the script, and stand in `looked`, not in `seen`. What else a server of some kind answers is a
-    `route`.
+    The server also lists its models (`/v1/models`), counts the tokens of a request, and makes vectors of
+    texts (`/v1/embeddings`; its faults are those of `embeddings`). All that takes nothing from the script,
+    and stands in `looked`, not in `seen`. What else a server of some kind answers is a `route`.
 
     Args:
         models: what it serves, by name, or as objects with an `id`. If not given, any name will do.
@@ -92,6 +93,7 @@ class WireServer:
     ) -> None:
         self.cache = PromptCache(minimum=minimum)
         self.automatic = AutomaticCache(minimum=minimum)
+        self.embeddings = Embeddings()
         self.seen: list[Seen] = []
         self.looked: list[Seen] = []
         self._models = models
@@ -235,6 +237,8 @@ class WireServer:
                 found = found(seen)
         elif path in COUNTS and seen.method == "POST":
             found = self._unfit(seen, counting=True) or seen.speaks.counted(self._cache(seen).size(seen.body))
+        elif path == "/embeddings" and seen.method == "POST":
+            found = self._vectors(seen)
         else:
             found = self._listed(seen, path)
         with self._lock:
@@ -242,6 +246,14 @@ class WireServer:
                 return self._refuse(seen, found, self.looked, {})
             self.looked.append(replace(seen, status=200))
         return Answered(body=found)
+
+    def _vectors(self, seen: Seen) -> Json | Refused:
+        if self._lacks_key(seen):
+            return Refused(kind="key_refused")
+        with self._lock:
+            answer = self.embeddings.answer(seen.body)
+        is_known = self._serves(str(seen.body.get("model")))
+        return answer if is_known or isinstance(answer, Refused) else Refused(kind="unknown_model")
 
     def _listed(self, seen: Seen, path: str) -> Json | Refused:
         is_ours = seen.speaks is messages

@@ -36,6 +36,7 @@ COMMANDS = {
     "restore": "memdir.cli.files:restore",
     "show": "memdir.cli.files:show",
     "status": "memdir.cli.status:status",
+    "why": "memdir.cli.why:why",
 }
 
 

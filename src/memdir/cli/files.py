@@ -28,15 +28,23 @@ SHOWN_TO_A_MODEL = 4_096
 
 @click.command("list", short_help="List the memories, newest first.")
 @click.option("--type", "kind", type=click.Choice(topic.TYPES), help="Only memories of this type.")
+@click.option(
+    "--by", type=click.Choice(["age", "use"]), default="age", help="The newest first, or the most used."
+)
 @json_option
 @click.pass_obj
-def list_(opened: app.Opening, kind: str | None, as_json: bool) -> None:
-    """List the memories of this project, newest first."""
+def list_(opened: app.Opening, kind: str | None, by: str, as_json: bool) -> None:
+    """List the memories of this project, newest first; or by what they were good for in conversations."""
     project = open_project(opened)
     memory = memory_of(project)
     headers = [header for header in memory.list() if kind is None or header.type == kind]
+    if by == "use" and headers:
+        from memdir.cli.why import list_by_use
+
+        list_by_use(project, headers, as_json=as_json)
+        return
     if as_json:
-        emit_json(directory=str(memory.directory), memories=[_as_json(header) for header in headers])
+        emit_json(directory=str(memory.directory), memories=[header_as_json(header) for header in headers])
         return
     if not headers:
         talk(f"no memories{f' of type {kind}' if kind else ''} in {memory.directory}")
@@ -45,7 +53,8 @@ def list_(opened: app.Opening, kind: str | None, as_json: bool) -> None:
     click.echo(columns(_row(header, now) for header in headers))
 
 
-def _as_json(header: Header) -> dict[str, object]:
+def header_as_json(header: Header) -> dict[str, object]:
+    """A memory as `list --json` prints it."""
     return {
         "path": header.path,
         "name": header.name,

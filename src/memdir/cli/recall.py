@@ -11,8 +11,8 @@ from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, error_as_json, fail, json_option, talk
 from memdir.errors import MemdirError
 from memdir.memory.manifest import harmless
-from memdir.recall.local import Verdict
 from memdir.recall.select import Selection
+from memdir.recall.verdict import Verdict
 
 
 @click.command(short_help="Show which memories a prompt would get.")

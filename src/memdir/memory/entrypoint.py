@@ -18,7 +18,7 @@ from memdir.memory.frontmatter import LINE, line_end, without_halves
 from memdir.memory.index_lines import Line, counting, front_lines
 from memdir.memory.manifest import harmless
 from memdir.memory.pointer import LENGTH, Pointer, entry, key, links, rewritten, same, written
-from memdir.paths.names import INDEX as NAME
+from memdir.names import INDEX as NAME
 
 __all__ = [
     "MAX_BYTES", "MAX_LINES", "NAME", "Loaded", "Pointer", "add", "add_all", "linked", "load", "over_limit",
@@ -190,7 +190,8 @@ def take(text: str, file: str) -> tuple[str, tuple[tuple[int, str], ...]]:
         new = "".join(line for number, line in enumerate(lines) if number not in numbers)
         if [(key(pointer.file), pointer) for pointer in pointers(new)] == left:
             break
-    taken = tuple((number, lines[number].removeprefix("\ufeff")) for number in sorted(numbers))
+    bare = [lines[0].removeprefix("\ufeff"), *lines[1:]] if lines else []
+    taken = tuple((number, bare[number]) for number in sorted(numbers))
     return ("\ufeff" if text.startswith("\ufeff") and 0 in numbers else "") + new, taken
 
 

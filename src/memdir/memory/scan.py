@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memdir.memory import encoding, topic
 from memdir.memory.frontmatter import LINE
-from memdir.paths.names import INDEX, what_is
+from memdir.names import INDEX, is_topic
 
 HEAD_LINES = 30
 HEAD_BYTES = 64 * 1024
@@ -55,13 +55,6 @@ def scan(directory: Path | str, *, team: bool = False, limit: int | None = LIMIT
     found = [one for path, real in _files(Path(directory), team) if (one := _open(path, real))]
     found.sort(key=lambda one: (-one.status.st_mtime_ns, one.path))
     return [_header(one) for one in found[:limit]]
-
-
-def is_topic(path: str, *, team: bool = False) -> bool:
-    """Whether a path relative to the memory directory, with `/`, names a topic file (M1, P8)."""
-    names = tuple(path.split("/"))
-    kind = what_is(names)
-    return kind == "topic" or (team and kind == "team" and what_is(names[1:]) == "topic")
 
 
 def _files(directory: Path, team: bool) -> Iterator[tuple[str, str]]:

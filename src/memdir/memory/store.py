@@ -30,10 +30,10 @@ from memdir.memory import encoding, entrypoint, leaks, mending, topic, undoing
 from memdir.memory.entrypoint import NAME, Pointer
 from memdir.memory.index_file import IndexFile
 from memdir.memory.journal import Deleted, Journal, noting
-from memdir.memory.scan import Header, is_topic, scan
+from memdir.memory.scan import Header, scan
 from memdir.memory.topic import Origin, Topic
 from memdir.memory.trash import Trash, Trashed
-from memdir.paths.names import what_is
+from memdir.names import is_topic, what_is
 
 log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -32,9 +33,17 @@ _HIRAGANA = r"\u3041-\u309f"
 _HANGUL = r"\u1100-\u11ff\uac00-\ud7af"
 _LETTER = rf"[^\W_{_HAN}{_KATAKANA}{_HIRAGANA}{_HANGUL}]"
 
+
+def _latin_run(letter: str) -> str:
+    return rf"{letter}+(?:[._/:@&'’\-]+{letter}+)*(?:\+\+|\#)?"
+
+
+_ASCII_RUNS = re.compile(_latin_run("[A-Za-z0-9]"))
 _RUNS = re.compile(
-    rf"(?P<latin>{_LETTER}+(?:[._/:@&'’\-]+{_LETTER}+)*(?:\+\+|\#)?)"
-    rf"|(?P<han>[{_HAN}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}]+)|(?P<hangul>[{_HANGUL}]+)"
+    rf"{_latin_run(_LETTER)}|[{_HAN}]+|[{_KATAKANA}]+|[{_HIRAGANA}]+|[{_HANGUL}]+",
+)
+_KINDS = re.compile(
+    rf"(?P<han>[{_HAN}])|(?P<katakana>[{_KATAKANA}])|(?P<hiragana>[{_HIRAGANA}])|(?P<hangul>[{_HANGUL}])"
 )
 _JOINTS = re.compile(r"[._/:@&\-]+")
 _LONGEST = 80
@@ -43,14 +52,55 @@ _LONGEST = 80
 
 def words(text: str) -> list[str]:
     """The tokens of a text, in order and with repetitions; an identifier comes before its parts."""
-    return [
-        token
-        for run in _RUNS.finditer(unicodedata.normalize("NFKC", text))
-        for token in _TOKENS[run.lastgroup or "latin"](run.group()[:_LONGEST])
-    ]
+    found: list[str] = []
+    for run in _runs(text):
+        found += _tokens(run[:_LONGEST])
+    return found
 
 
-@lru_cache(maxsize=8192)
+def counts(text: str) -> dict[str, int]:
+    """How often each token of a text occurs."""
+    found: dict[str, int] = {}
+    for run, times in Counter(_runs(text)).items():
+        for token in _tokens(run[:_LONGEST]):
+            found[token] = found.get(token, 0) + times
+    return found
+
+
+def shares(text: str) -> dict[str, float]:
+    """The tokens of a text, and how much each counts, 0 to 1: a name counts once, however many parts it has.
+
+    The parts of an identifier, and the pairs of a run of Katakana or Hangul, divide among them what one word
+    would count, beside the whole. A token that also stands alone counts in full.
+    """
+    found: dict[str, float] = {}
+    for run in dict.fromkeys(_runs(text)):
+        tokens = _tokens(run[:_LONGEST])
+        divided = len(tokens) > 1 and not _is_han(run)
+        for token in tokens:
+            share = 1 / (len(tokens) - 1) if divided and token is not tokens[0] else 1.0
+            found[token] = max(share, found.get(token, 0.0))
+    return found
+
+
+def _is_han(run: str) -> bool:
+    kind = _KINDS.match(run)
+    return kind is not None and kind.lastgroup == "han"
+
+
+def _runs(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_RUNS.findall(text)
+    return _RUNS.findall(unicodedata.normalize("NFKC", text))
+
+
+@lru_cache(maxsize=65536)
+def _tokens(run: str) -> tuple[str, ...]:
+    """The tokens of a run, which is all of one script."""
+    kind = _KINDS.match(run)
+    return _OF_SCRIPT[(kind and kind.lastgroup) or "latin"](run)
+
+
 def _latin(run: str) -> tuple[str, ...]:
     """One word, or an identifier: whole, then its parts."""
     run = run.replace("’", "'")
@@ -66,6 +116,8 @@ def _latin(run: str) -> tuple[str, ...]:
 
 def _humps(name: str) -> list[str]:
     """`HTTPServerError2` -> HTTP, Server, Error2: cut before a capital that a small letter stands next to."""
+    if name.islower():
+        return [name]
     cuts = [
         at
         for at in range(1, len(name))
@@ -74,7 +126,6 @@ def _humps(name: str) -> list[str]:
     return [name[start:end] for start, end in zip([0, *cuts], [*cuts, len(name)], strict=True)]
 
 
-@lru_cache(maxsize=8192)
 def _han(run: str) -> tuple[str, ...]:
     singles = [char for char in run if char not in STOP_HAN]
     pairs = [pair for pair in _pairs(run) if pair not in STOP_PAIRS and not set(pair) <= STOP_HAN]
@@ -93,7 +144,7 @@ def _hangul(run: str) -> tuple[str, ...]:
     return (run, *_pairs(run)) if len(run) > 2 else (run,)
 
 
-_TOKENS: dict[str, Callable[[str], tuple[str, ...]]] = {
+_OF_SCRIPT: dict[str, Callable[[str], tuple[str, ...]]] = {
     "latin": _latin,
     "han": _han,
     "katakana": _katakana,

@@ -14,6 +14,7 @@
     providers   who serves models, a table             address: the text of one
     extras      how a missing library is installed
     known       windows and prices, before anybody is asked
+    embedding   texts -> vectors, of an extra or of a service
     reach       what else could be chosen from here
     tokens      estimates, and how they learn
 

@@ -1,7 +1,8 @@
 """How to install what is left out by default: `how_to_install(extra) -> a command` that works as it stands.
 
-memdir may be installed from a folder, so the command names the library and not memdir, with the versions that
-memdir's own metadata asks for; and it names the Python that runs now, whose packages are the ones looked for.
+memdir may be installed from a folder, so the command names the libraries and not memdir, with the versions
+that memdir's own metadata asks for; and it names the Python that runs now, whose packages are the ones looked
+for.
 """
 
 from __future__ import annotations
@@ -15,26 +16,24 @@ import sys
 
 
 def how_to_install(extra: str) -> str:
-    """The command that installs the library of an extra, such as `openai`, for this Python."""
-    python, wanted = sys.executable or "python3", requirement(extra)
+    """The command that installs the libraries of an extra, such as `openai`, for this Python."""
+    python, wanted = sys.executable or "python3", requirements(extra)
     if is_there("pip"):
-        return _line(python, "-m", "pip", "install", wanted)
-    return _line("uv", "pip", "install", "--python", python, wanted)
+        return _line(python, "-m", "pip", "install", *wanted)
+    return _line("uv", "pip", "install", "--python", python, *wanted)
 
 
-def requirement(extra: str) -> str:
-    """What an extra asks for, without its condition; the library alone if the metadata can't be read."""
+def requirements(extra: str) -> list[str]:
+    """What an extra asks for, without its condition; its name alone if the metadata can't be read."""
     from importlib import metadata  # loads slowly
 
     try:
         asked = metadata.requires("memdir") or []
     except metadata.PackageNotFoundError:
         asked = []
-    for one in asked:
-        what, _, condition = one.partition(";")
-        if re.search(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]", condition):
-            return _lowest_first(what)
-    return extra
+    of_extra = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
+    parts = [one.partition(";") for one in asked]
+    return [_lowest_first(what) for what, _, condition in parts if of_extra.search(condition)] or [extra]
 
 
 def keyring_command() -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from memdir.errors import UsageError
 from memdir.model import choose, endpoints, providers, specs
 from memdir.model.client import ModelClient
+from memdir.model.embedding import choose as embeddings
+from memdir.model.embedding.embedder import Embedder
 from memdir.model.known import known
 from memdir.model.local import Local
 from memdir.settings import Settings
@@ -30,7 +32,7 @@ have nobody knows: there the conversation's own does it.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
     """Which model does what. `extract` and `dream` are None when it is the conversation's own; `free`:
-    whether nobody sends a bill for what `extract` does.
+    whether nobody sends a bill for what `extract` does. `embedder` finds memories by meaning; None: by words.
     """
 
     chat: ModelClient
@@ -38,6 +40,7 @@ class Models:
     extract: ModelClient | None = None
     dream: ModelClient | None = None
     free: bool = False
+    embedder: Embedder | None = None
 
     @staticmethod
     def names(settings: Settings, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -99,6 +102,7 @@ class Models:
             extract=None if does["extraction"] is chat else does["extraction"],
             dream=None if does["dream"] is chat else does["dream"],
             free=free["extraction"],
+            embedder=_embedder(settings, environment, said_at or {}) if "recall" in jobs else None,
         )
 
     async def aclose(self) -> None:
@@ -106,6 +110,15 @@ class Models:
         for model in {id(one): one for one in (self.chat, self.recall, self.extract, self.dream)}.values():
             if model is not None:
                 await model.aclose()
+        if self.embedder is not None:
+            await self.embedder.aclose()
+
+
+def _embedder(
+    settings: Settings, environment: Mapping[str, str], said_at: Mapping[str, str]
+) -> Embedder | None:
+    at = said_at.get(embeddings.SETTING, "")
+    return embeddings.embedder(settings.recall.embedder, environment=environment, at=at)
 
 
 def parsed(name: str, *, at: str) -> specs.Spec:

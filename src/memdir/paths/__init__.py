@@ -6,7 +6,6 @@ check.py         a value becomes a safe memory directory, or is refused (P5, P6)
 git.py           a folder becomes the root of its repository (P3, P4)
 tracked.py       whether a file came with a repository (P6)
 places.py        all directories of one project (P1, P2, P3, P9)
-names.py         the names below a memory directory become what the file is (P8)
 classify.py      a path becomes the memory it belongs to (P8)
 
 Git is never run: it would obey the configuration of the repository it is asked about.
@@ -17,7 +16,15 @@ from memdir.paths.classify import Kind, classify
 from memdir.paths.environment import WORDS, home_directory, is_remote, said
 from memdir.paths.git import canonical_root, forget_roots
 from memdir.paths.obeyed import OBEYED
-from memdir.paths.places import Places, remote_base, resolve, slug, state_directory, transcript_path
+from memdir.paths.places import (
+    Places,
+    cache_directory,
+    remote_base,
+    resolve,
+    slug,
+    state_directory,
+    transcript_path,
+)
 from memdir.paths.tracked import doubt
 
 __all__ = [
@@ -25,6 +32,7 @@ __all__ = [
     "WORDS",
     "Kind",
     "Places",
+    "cache_directory",
     "canonical_root",
     "check_base_directory",
     "check_memory_directory",

@@ -9,7 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from memdir.fs import inside
-from memdir.paths.names import INDEX, what_is
+from memdir.names import INDEX, what_is
 from memdir.paths.places import Places
 
 What = Literal["auto", "entrypoint", "topic", "team", "agent", "session", "log", "instructions", "none"]

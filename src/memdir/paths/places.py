@@ -58,9 +58,23 @@ class Places:
     @property
     def trash(self) -> Path:
         """Where deleted memories of this memory directory wait to be restored."""
+        return self.state / "trash" / self._name
+
+    @property
+    def usage(self) -> Path:
+        """The record of what was recalled of this memory directory, and what became of it (R10)."""
+        return self.state / "usage" / f"{self._name}.sqlite"
+
+    @property
+    def _name(self) -> str:
+        """What belongs to the memory directory, and is kept elsewhere, is called."""
         ordinary = self.memory is None or self.memory_source == "default"
-        name = self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
-        return self.state / "trash" / name
+        return self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
+
+
+def cache_directory(state: Path, memory: Path) -> Path:
+    """Where what is derived from a memory directory is kept: `<state>/cache/<its slug>` (M6)."""
+    return state / "cache" / slug(memory, layout="memdir")
 
 
 def slug(root: Path, *, layout: str) -> str:

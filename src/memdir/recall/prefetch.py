@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from anyio import CancelScope, Event, move_on_after, to_thread
+from anyio import CancelScope, Event, move_on_after
 from anyio.abc import TaskGroup
 
 from memdir.agent.events import FAILED, RECALLED, SKIPPED, Degradation, Events
@@ -26,14 +24,16 @@ from memdir.agent.file_state import FileState
 from memdir.errors import ContextTooLong, ModelError, ModelOverloaded
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message
+from memdir.recall.matter import matter
 from memdir.recall.recent import recent_tools
+from memdir.recall.recorder import Recorder
 from memdir.recall.select import Selection, select
 from memdir.recall.shelf import Shelf
 from memdir.recall.surface import SESSION_BYTES, known_files, surface, surfaced_bytes
 
 GRACE = 1.0
-"""Seconds in which the selector by words may finish, from when it began: with a few hundred files it takes a
-twentieth of that, with 5,000 about half. A model is never waited for. Without this a turn of one single
+"""Seconds in which the selector by words may finish, from when it began: it takes a hundredth of that, or a
+quarter with 50,000 files. A model is never waited for. Without this a turn of one single
 answer would get no memories at all."""
 
 PATIENCE = 3
@@ -42,17 +42,18 @@ each time is no memory at all."""
 
 _log = logging.getLogger("memdir")
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
+_MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9][\w-]*)")
 
 
-def why_not(message: Message, *, on: bool, surfaced: int) -> str | None:
-    """Why this turn gets no prefetch, or None if it does (R2). `surfaced`: body bytes in the conversation."""
+def why_not(message: Message, *, surfaced: int) -> str | None:
+    """Why this turn gets no prefetch, or None if it does (R2, R3). `surfaced`: body bytes in the messages."""
     text = message.text.strip()
-    if not on:
-        return "recall is off"
     if message.origin != "person" or not text:
         return "no text from the person"
     if _BARE_COMMAND.fullmatch(text):
         return "a bare command"
+    if mention := _MENTION.search(text):
+        return f"it is for the agent {mention[1]}, which has no memory of its own"
     return "the session's budget is used up" if surfaced >= SESSION_BYTES else None
 
 
@@ -127,6 +128,7 @@ class Recalled:
 class _Turn:
     """The turn that is going on. `words_since`: when words began to choose; None as long as a model does."""
 
+    message: Message
     conversation: Conversation
     began: float
     words_since: float | None
@@ -141,21 +143,21 @@ class Recall:
 
     def __init__(
         self,
-        directory: Path,
+        shelf: Shelf,
         *,
         tasks: TaskGroup,
         model: ModelClient | None,
+        recorder: Recorder | None = None,
         now: Callable[[], datetime],
         events: Events,
-        on: bool = True,
     ) -> None:
-        self._directory = directory
-        self._shelf = Shelf(directory)
+        self._shelf = shelf
+        self._recorder = recorder
+        self._matter: frozenset[str] = frozenset()
         self._tasks = tasks
         self._model = model
         self._now = now
         self._events = events
-        self._on = on
         self._degradation = Degradation("recall", events)
         self._lost = False
         self._late = 0
@@ -164,14 +166,12 @@ class Recall:
         self.last: Recalled | None = None
 
     def warm(self) -> None:
-        """Begin to read the memories in the background, for the turns to come; a model chooses without."""
-        if self._on and self._by_words:
-            self._tasks.start_soon(self._warm, name="recall")
+        """Begin to take in the memories in the background, for the turns to come."""
+        self._tasks.start_soon(self._warm, name="recall")
 
     async def _warm(self) -> None:
         try:
-            read = partial(self._shelf.warm, now=self._now())
-            await to_thread.run_sync(read, abandon_on_cancel=True)
+            await self._shelf.take_in()
         except Exception as error:  # noqa: BLE001 - recall never breaks the session (R5)
             self._events.emit(FAILED, where="recall", error=type(error).__name__)
 
@@ -192,21 +192,26 @@ class Recall:
         """Begin to choose for this message, if there is a reason to (R1, R2)."""
         self.on_turn_over()
         messages = conversation.messages
-        if reason := why_not(message, on=self._on, surfaced=surfaced_bytes(messages)):
+        if reason := why_not(message, surfaced=surfaced_bytes(messages)):
             self._events.emit(SKIPPED, job="recall", why=reason)
             return
-        known = known_files(self._directory, conversation.files, messages)
+        known = known_files(self._shelf.directory, conversation.files, messages)
         tools, began = recent_tools(messages), monotonic()
         model = None if self._by_words else self._model
-        turn = _Turn(conversation=conversation, began=began, words_since=began if model is None else None)
+        turn = _Turn(
+            message=message,
+            conversation=conversation,
+            began=began,
+            words_since=began if model is None else None,
+        )
 
         async def choose() -> Selection:
             return await select(
-                self._directory,
+                self._shelf,
                 message.text,
-                shelf=self._shelf,
                 known=known,
                 recent_tools=tools,
+                earlier=self._matter,
                 model=model,
                 now=self._now(),
                 events=self._events,
@@ -223,9 +228,11 @@ class Recall:
         left = turn.words_since + GRACE - monotonic() if turn.words_since is not None else 0.0
         if (selection := await self._prefetch.take(within=left)) is None:
             return []
+        if selection.how != "none":
+            self._matter |= matter(turn.message.text)
         surfaced = surface(
             selection.files,
-            directory=self._directory,
+            directory=self._shelf.directory,
             messages=turn.conversation.messages,
             files=turn.conversation.files,
             now=self._now(),
@@ -236,6 +243,8 @@ class Recall:
             dropped=surfaced.dropped,
             seconds=monotonic() - turn.began,
         )
+        if self._recorder is not None:
+            self._recorder.surfaced(surfaced.shown, message=turn.message, how=selection.how, at=self._now())
         self._events.emit(
             RECALLED,
             files=len(surfaced.shown),
@@ -245,12 +254,19 @@ class Recall:
         )
         return list(surfaced.messages)
 
-    def on_turn_over(self, _conversation: Conversation | None = None) -> None:
+    def on_turn_over(self, conversation: Conversation | None = None) -> None:
         """Cancel what this turn did not take (R1)."""
         if self._prefetch is not None and self._turn is not None:
             self._count(self._prefetch, self._turn)
             self._prefetch.cancel()
+        if self._recorder is not None and conversation is not None:
+            self._recorder.turn_over(conversation.messages)
         self._prefetch = self._turn = None
+
+    def changed(self, files: Iterable[str]) -> None:
+        """A background job of this session wrote or deleted these memories (R10)."""
+        if self._recorder is not None:
+            self._recorder.changed(files)
 
     def _count(self, prefetch: Prefetch, turn: _Turn) -> None:
         """Whether the model was too slow in a turn that ended in an answer. If it is so too often: words."""

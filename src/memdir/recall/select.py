@@ -1,4 +1,4 @@
-"""A prompt and the headers of a directory -> the files that this turn should see, and why (R4, R5, R9).
+"""A prompt and the index of a directory -> the files that this turn should see, and why (R4, R5, R9).
 
 With a language model: one small side query over the manifest. Where it fails, and without one (or with the
 embedded default): the selector by words. Whatever else goes wrong on the way: no memories, one event for the
@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from anyio import to_thread
@@ -22,11 +21,16 @@ from memdir import prompts
 from memdir.agent.events import FAILED, Events
 from memdir.errors import BadReply, ModelError
 from memdir.memory import manifest
-from memdir.memory.scan import Header, scan
+from memdir.memory.index import Known
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Prefix, Request, Text, Usage
-from memdir.recall.local import Verdict, judge
+from memdir.recall.local import judge
+from memdir.recall.matter import is_new_matter
+from memdir.recall.meaning import Meaning
+from memdir.recall.objections import programs, successor, tool_in_use
+from memdir.recall.offers import NARROW, WIDE, Offer, offers, render
 from memdir.recall.shelf import Shelf
+from memdir.recall.verdict import Verdict
 
 Result = TypeVar("Result")
 
@@ -37,9 +41,6 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["selected_memories"],
     "additionalProperties": False,
 }
-MANIFEST = 200
-"""Headers that a selecting model is shown (M3); the selector by words looks at all."""
-
 LONGEST_QUERY = 20_000
 """Characters of a prompt that a selecting model is shown: its beginning and its end."""
 
@@ -48,7 +49,8 @@ LONGEST_QUERY = 20_000
 class Selection:
     """What a turn should see. `files`: best first, relative to the directory. `verdicts`: all that was
     considered and what became of each (R10). `how`: who chose; `none`: nobody, or it failed (see `error`).
-    `instead_of`: what the model failed with, where words chose in its place."""
+    `instead_of`: what the model failed with, where words chose in its place. `skipped`: why nobody was asked.
+    """
 
     files: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -56,16 +58,16 @@ class Selection:
     how: Literal["model", "local", "none"] = "none"
     error: str | None = None
     instead_of: ModelError | None = None
+    skipped: str | None = None
 
 
 async def select(
-    directory: Path,
+    shelf: Shelf,
     query: str,
     *,
-    headers: Sequence[Header] | None = None,
-    shelf: Shelf | None = None,
     known: Collection[str] = (),
     recent_tools: Collection[str] = (),
+    earlier: Collection[str] = (),
     model: ModelClient | None = None,
     now: datetime,
     limit: int = 5,
@@ -74,39 +76,47 @@ async def select(
 ) -> Selection:
     """Choose at most `limit` memories for the prompt. Never raises for what files or a model do.
 
-    `headers`: the candidates; without them the directory is scanned. `known`: files that this conversation
-    has seen already; they are taken out first, so that the choice is among fresh ones (R4). `shelf`: what the
-    session has read of the directory before. `on_failure` hears what the model failed with, before words
-    choose in its place.
+    `known`: files that this conversation has seen already; they are taken out first, so that the choice is
+    among fresh ones (R4). `earlier`: the matter of the session's prompts before this one; without any the
+    prompt is the session's first, and the choice is wide.
+    `on_failure` hears what the model failed with, before words choose in its place.
     """
     failed: ModelError | None = None
     try:
-        if model is not None and not model.is_local:
-            offered = headers if headers is not None else await _scanned(directory, limit=MANIFEST)
+        by_model = model is not None and not model.is_local
+        if by_model and earlier and not is_new_matter(query, earlier):
+            return Selection(skipped="nothing new: the session has been on this before")
+        await _beside(shelf.index.refresh)
+        near = await _nearness(shelf.meaning, query, events)
+        use = await _beside(partial(shelf.use, now))
+        if model is not None and by_model:
+            width = NARROW if earlier else WIDE
+            offered = partial(offers, query, shelf, known=known, near=near, use=use, limit=width)
             try:
-                return await _by_model(model, query, _fresh(offered, known), recent_tools, limit)
+                return await _by_model(model, query, await _beside(offered), recent_tools, limit)
             except ModelError as error:
                 failed = error
                 on_failure(error)
-        headers = headers if headers is not None else await _scanned(directory, limit=None)
-        if not _fresh(headers, known):
-            return Selection()
-        judged = partial(_judge, query, shelf or Shelf(directory), headers, now=now)
-        chosen = await _beside(partial(judged, known=known, recent_tools=recent_tools, limit=limit))
-        return replace(chosen, instead_of=failed)
+        judged = partial(judge, query, shelf.index, known=known, recent_tools=recent_tools, earlier=earlier)
+        verdicts = await _beside(partial(judged, near=near, use=use, limit=limit, now=now))
+        files = tuple(verdict.file for verdict in verdicts if verdict.chosen)
+        return Selection(files=files, verdicts=tuple(verdicts), how="local", instead_of=failed)
     except Exception as error:  # noqa: BLE001 - recall never breaks the person's turn (R5)
         if events is not None:
             events.emit(FAILED, where="recall", error=type(error).__name__)
         return Selection(error=type(error).__name__)
 
 
-async def _scanned(directory: Path, *, limit: int | None) -> Sequence[Header]:
-    return await _beside(partial(scan, directory, limit=limit))
-
-
-def _fresh(headers: Sequence[Header], known: Collection[str]) -> list[Header]:
-    """Those that this conversation has not seen (R4)."""
-    return [header for header in headers if header.path not in known]
+async def _nearness(meaning: Meaning | None, query: str, events: Events | None) -> Mapping[str, float]:
+    """How near memories are by meaning; nothing where that fails: words choose alone then."""
+    if meaning is None:
+        return {}
+    try:
+        return await meaning.nearness(query)
+    except ModelError as error:
+        if events is not None:
+            events.emit(FAILED, where="recall.embedder", error=type(error).__name__)
+        return {}
 
 
 async def _beside(work: Callable[[], Result]) -> Result:
@@ -114,56 +124,53 @@ async def _beside(work: Callable[[], Result]) -> Result:
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-def _judge(
-    query: str,
-    shelf: Shelf,
-    headers: Sequence[Header],
-    *,
-    now: datetime,
-    known: Collection[str],
-    recent_tools: Collection[str],
-    limit: int,
-) -> Selection:
-    """The selection by words."""
-    memories, corpus = shelf.read(headers, now=now)
-    verdicts = judge(query, memories, known=known, recent_tools=recent_tools, limit=limit, corpus=corpus)
-    files = tuple(verdict.file for verdict in verdicts if verdict.chosen)
-    return Selection(files=files, verdicts=tuple(verdicts), how="local")
-
-
 async def _by_model(
-    model: ModelClient, query: str, candidates: Sequence[Header], recent_tools: Collection[str], limit: int
+    model: ModelClient, query: str, offered: Sequence[Offer], recent_tools: Collection[str], limit: int
 ) -> Selection:
     """The selection by a model. Nobody is asked when there is nothing to choose from.
 
     Raises:
         ModelError: it could not answer, or its answer is of no use.
     """
-    if not candidates:
+    if not offered:
         return Selection()
-    reply = await model.complete(question(query, candidates, recent_tools))
-    named = answer(reply.text)
-    offered = {header.path for header in candidates}
-    files = [file for file in dict.fromkeys(named) if file in offered]
-    left = [header.path for header in candidates if header.path not in files]
-    verdicts = [
-        *(Verdict(file=file, score=1.0, chosen=True, why="the model chose it") for file in files[:limit]),
-        *(
-            Verdict(file=file, score=1.0, chosen=False, why="the model chose too many")
-            for file in files[limit:]
-        ),
-        *(Verdict(file=file, score=0.0, chosen=False, why="the model left it out") for file in left),
-    ]
-    return Selection(files=tuple(files[:limit]), verdicts=tuple(verdicts), usage=reply.usage, how="model")
+    reply = await model.complete(question(query, offered, recent_tools))
+    named = dict.fromkeys(answer(reply.text))
+    verdicts = {offer.memory.file: _left_out(offer) for offer in offered}
+    memories = {offer.memory.file: offer.memory for offer in offered}
+    chosen = [file for file in named if file in memories]
+    against = _objections([memories[file] for file in chosen], programs(recent_tools))
+    fit = [file for file in chosen if file not in against]
+    for file in chosen:
+        why = against.get(file) or ("" if file in fit[:limit] else "the model chose too many")
+        verdicts[file] = Verdict(file=file, score=1.0, chosen=not why, why=why or "the model chose it")
+    order = {file: at for at, file in enumerate(chosen)}
+    ranked = sorted(verdicts.values(), key=lambda one: order.get(one.file, len(order)))
+    return Selection(files=tuple(fit[:limit]), verdicts=tuple(ranked), usage=reply.usage, how="model")
 
 
-def question(query: str, candidates: Sequence[Header], recent_tools: Collection[str]) -> Request:
+def _left_out(offer: Offer) -> Verdict:
+    return Verdict(file=offer.memory.file, score=0.0, chosen=False, why="the model left it out")
+
+
+def _objections(chosen: Sequence[Known], tools: Collection[str]) -> dict[str, str]:
+    """What speaks against memories that a model chose: file -> why."""
+    against: dict[str, str] = {}
+    for memory in chosen:
+        if tool := tool_in_use(memory, tools):
+            against[memory.file] = f"how to use {tool}, which is in use"
+        elif heir := successor(memory, chosen):
+            against[memory.file] = f"outdated: {heir.file} took its place"
+    return against
+
+
+def question(query: str, offered: Sequence[Offer], recent_tools: Collection[str]) -> Request:
     """The side query: its own short prefix, one message, nothing cached (R5)."""
     text = prompts.render(
         "selector_request",
         query=_closed(_middle_out(query), "request"),
         tools=manifest.harmless(", ".join(dict.fromkeys(recent_tools))) or "none",
-        manifest=_closed(manifest.render(candidates), "memories"),
+        manifest=_closed(render(offered), "memories"),
     )
     return Request(
         prefix=Prefix(system=(prompts.render("selector"),), tools=(), max_tokens=MAX_TOKENS),

@@ -1,59 +1,72 @@
-"""The memories of a directory, kept read and counted between turns: a turn pays only for what changed (R1).
-
-A file is read again when its mtime or its size is another. One shelf belongs to one session and is shared by
-the threads that work for it.
-"""
+"""One memory directory as recall sees it: its index, what its memories mean, what became of them before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from threading import Lock
+from time import time_ns
 
-from memdir.memory import manifest
-from memdir.memory.rank import Corpus, count
-from memdir.memory.scan import Header, scan
-from memdir.recall.candidates import Memory, read
-from memdir.recall.local import document
+from anyio import to_thread
 
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A memory, the file as it was when it was read, and its words."""
-
-    state: tuple[int, int]
-    memory: Memory
-    words: Mapping[str, float]
+from memdir.memory.index import Index
+from memdir.model.embedding.embedder import Embedder
+from memdir.recall.meaning import Meaning
+from memdir.recall.order import RECENCY
+from memdir.recall.usage import Usage, boost
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """What one session has read of one memory directory."""
+    """A directory and what is kept beside it, shared by the conversations of a process.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._kept: dict[str, _Kept] = {}
-        self._corpus = Corpus([])
-        self._lock = Lock()
+    `meaning`: None without an embedder. `usage`: None where nothing is recorded. `recency`, `use_weight`: how
+    much age and past use count for the order (`recall.recencyWeight`, `recall.useWeight`).
+    """
 
-    def warm(self, *, now: datetime) -> None:
-        """Read everything now, so that the first turn need not."""
-        self.read(scan(self._directory, limit=None), now=now)
+    directory: Path
+    index: Index
+    meaning: Meaning | None = None
+    usage: Usage | None = None
+    recency: float = RECENCY
+    use_weight: float = 0.0
 
-    def read(self, headers: Sequence[Header], *, now: datetime) -> tuple[list[Memory], Corpus]:
-        """The memories behind the headers, and their words. What can't be read is left out (M2)."""
-        with self._lock:
-            kept = {header.path: one for header in headers if (one := self._look(header, now))}
-            if kept.keys() != self._kept.keys() or any(self._kept[file] is not kept[file] for file in kept):
-                self._corpus = Corpus.counted({file: one.words for file, one in kept.items()})
-            self._kept = kept
-            ages = {header.path: manifest.age_in_days(header.mtime, now) for header in headers}
-            return [replace(one.memory, age=ages[file]) for file, one in kept.items()], self._corpus
+    @classmethod
+    def of(
+        cls,
+        directory: Path,
+        *,
+        cache: Path | None = None,
+        embedder: Embedder | None = None,
+        usage: Path | None = None,
+        recency: float = RECENCY,
+        use_weight: float = 0.0,
+    ) -> Shelf:
+        """The shelf of a directory. `cache`: the folder for its index (None: in memory); `usage`: the file of
+        the record of use. Nothing is made or read yet.
+        """
+        index = Index(str(directory), cache=None if cache is None else str(cache), clock=time_ns)
+        return cls(
+            directory=directory,
+            index=index,
+            meaning=None if embedder is None else Meaning(index, embedder, directory),
+            usage=None if usage is None else Usage(str(usage)),
+            recency=recency,
+            use_weight=use_weight,
+        )
 
-    def _look(self, header: Header, now: datetime) -> _Kept | None:
-        kept, state = self._kept.get(header.path), (header.mtime_ns, header.size)
-        if kept is not None and kept.state == state:
-            return kept
-        memory = read(self._directory, header, now=now)
-        return _Kept(state, memory, count(document(memory))) if memory else None
+    def use(self, now: datetime) -> dict[str, float]:
+        """What past use says for or against memories: file -> at most `use_weight`, either way."""
+        if self.usage is None or not self.use_weight:
+            return {}
+        return {file: self.use_weight * boost(tally, now=now) for file, tally in self.usage.all().items()}
+
+    async def take_in(self, *, at_most: int | None = None) -> None:
+        """Read what has changed; give vectors to memories that have none, if there is an embedder.
+
+        Raises:
+            ModelError: the embedder failed.
+        """
+        await to_thread.run_sync(self.index.refresh, abandon_on_cancel=True)
+        if self.meaning is not None:
+            await self.meaning.take_in(at_most=at_most)

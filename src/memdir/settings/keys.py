@@ -40,6 +40,23 @@ class RecallSettings(Struct, frozen=True, kw_only=True, rename="camel"):
             'From a project only "local".'
         ),
     ] = None
+    embedder: Annotated[
+        str,
+        Meta(
+            description='What finds memories by meaning, beside their words: "auto" (the sentence encoder, '
+            'if the extra `semantic` is installed), "none", "local" (the sentence encoder), or a model that '
+            "makes vectors, named as in `model`: its service gets the texts of memories and prompts. From a "
+            'project only "auto", "none" or "local".'
+        ),
+    ] = "auto"
+    recency_weight: Annotated[
+        float,
+        Meta(ge=0, le=1, description="How much it counts for a memory's rank that it is recent; 0: nothing."),
+    ] = 0.2
+    use_weight: Annotated[
+        float,
+        Meta(ge=0, le=0.2, description="How much past use may add to a memory's rank, at most; 0: nothing."),
+    ] = 0.05
 
 
 class ExtractSettings(Struct, frozen=True, kw_only=True, rename="camel"):

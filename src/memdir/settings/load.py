@@ -27,8 +27,12 @@ _DEEPEST = 16  # objects and lists in each other
 _TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
 _LONGEST_KEY = 60  # characters of an unknown one that are shown
 _MODELS = ("model", "recall.model", "extract.model", "dream.model")
-_NOBODY = "local"
-"""The model that sends nothing to anybody: the one that a project may choose."""
+_EMBEDDER = "recall.embedder"
+_NOBODY: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_MODELS, ("local",)),
+    _EMBEDDER: ("auto", "none", "local"),
+}
+"""The values that send nothing to anybody: those that a project may choose."""
 _LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
 _WHERE_KEYS_BELONG = (
     "not a setting: keys are never read from settings; put one into its provider's variable "
@@ -123,7 +127,7 @@ class _Layer:
     def is_set(self, key: str) -> bool:
         """Whether it says something about a key. A model without a name is none, but for `--model ""`."""
         value = self.values.get(key)
-        is_empty = key in _MODELS and isinstance(value, str) and not value.strip()
+        is_empty = key in _NOBODY and isinstance(value, str) and not value.strip()
         return key in self.values and not (is_empty and self.name != "cli")
 
 
@@ -200,7 +204,7 @@ def _unreadable(path: Path, why: str) -> SettingsError:
 def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     """The layer without what its source has no right to say."""
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
-    sent = [key for key in _MODELS if layer.is_set(key) and not _is_nobody(layer.values[key])]
+    sent = [key for key in _NOBODY if layer.is_set(key) and not _is_nobody(key, layer.values[key])]
     if layer.name not in ("project", "local") or not (moved or sent):
         return layer
     why = ""
@@ -212,16 +216,22 @@ def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
     cure = "put it into your own settings.json"
     warnings += [f"{layer.where(key)}: a project may not set this{why}; {cure}" for key in moved]
     warnings += [
-        f"{layer.where(key)}: a project may not choose a model that your conversations go to{why}; {cure}"
+        f"{layer.where(key)}: a project may not choose a model that your {_goods(key)} go to{why}; {cure}"
         for key in sent
     ]
     kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent)}
     return _Layer(name=layer.name, path=layer.path, values=kept)
 
 
-def _is_nobody(model: object) -> bool:
-    """Whether a model is the embedded default. Any other gets what is said, and somebody pays for it."""
-    return isinstance(model, str) and model.strip() == _NOBODY
+def _is_nobody(key: str, model: object) -> bool:
+    """Whether a model is one in this process. Any other gets what is said or kept, and somebody pays for
+    it."""
+    return isinstance(model, str) and model.strip() in _NOBODY[key]
+
+
+def _goods(key: str) -> str:
+    """What a model of this key is given."""
+    return "memories" if key == _EMBEDDER else "conversations"
 
 
 # -- merging (S1) ---------------------------------------------------------------------------------------

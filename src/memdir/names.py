@@ -8,14 +8,16 @@
     deep/MEMORY.md   memory.md      other         never a topic, never the index
     a.MD   a.txt   .x.md   .x/a.md  other
 
-Classifying, scanning and storing all ask here, so that they can't disagree.
+Classifying, scanning, indexing and storing all ask here, so that they can't disagree. Imports nothing.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+TYPE_CHECKING = False  # as `typing` has it, without what importing that costs
+if TYPE_CHECKING:
+    from typing import Literal
 
-What = Literal["entrypoint", "topic", "team", "log", "session", "other"]
+    What = Literal["entrypoint", "topic", "team", "log", "session", "other"]
 
 INDEX = "MEMORY.md"
 _SUFFIX = ".md"
@@ -40,3 +42,10 @@ def what_is(names: tuple[str, ...]) -> What:
             return "entrypoint" if names == (INDEX,) else "other"
     hidden = any(name.startswith(".") for name in names)
     return "topic" if names and names[-1].endswith(_SUFFIX) and not hidden else "other"
+
+
+def is_topic(path: str, *, team: bool = False) -> bool:
+    """Whether a path relative to the memory directory, with `/`, names a topic file (M1, P8)."""
+    names = tuple(path.split("/"))
+    kind = what_is(names)
+    return kind == "topic" or (team and kind == "team" and what_is(names[1:]) == "topic")

@@ -1,0 +1,173 @@
+"""`memdir why` and `memdir list --by use`: where a memory came from, and what it was good for."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memdir.memory.topic import instant
+from memdir.recall.aftermath import Outcome
+from memdir.recall.usage import Usage
+from tests.cli.support import Desk
+
+NOW = datetime.now(UTC)
+FIXTURE = """---
+name: Integration tests
+description: the db fixture
+type: feedback
+modified: "2026-03-30T12:00:00.000Z"
+origin:
+  session: 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11
+  message: 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55
+  worker: extract
+---
+
+Take the db fixture.
+"""
+
+
+@pytest.fixture
+def shop(desk: Desk) -> Desk:
+    """A project with three memories."""
+    desk.memory.mkdir(parents=True)
+    for name, text in {"tests.md": FIXTURE, "ports.md": "5433", "lag.md": "four seconds"}.items():
+        (desk.memory / name).write_text(text, "utf-8")
+    return desk
+
+
+def table(desk: Desk) -> Path:
+    state = Path(desk("path", "--json").json["state"])
+    trash = Path(desk("path", "--json").json["trash"])
+    return state / "usage" / f"{trash.name}.sqlite"
+
+
+def surfaced(desk: Desk, *files: str, turn: str = "t1", days: float = 0, **became: bool) -> None:
+    usage = Usage(str(table(desk)))
+    at = NOW - timedelta(days=days)
+    usage.surfaced(files, session="s1", turn_id=turn, kind="error", at=at, how="local")
+    usage.became("s1", turn, dict.fromkeys(files, Outcome(**became)))
+    assert usage.failure is None
+
+
+def test_why_says_where_a_memory_came_from_R10(shop: Desk) -> None:
+    ran = shop("why", "integration tests")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "tests.md: Integration tests\n"
+        "  came from  written by extract, in session 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11, "
+        "from message 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55\n"
+        "  written    2026-03-30T12:00:00.000Z\n"
+        "  recalled   never\n"
+    )
+    assert "written by hand, or by another program" in shop("why", "ports").out
+    assert not table(shop).exists()
+
+
+def test_why_says_when_a_memory_was_recalled_and_what_became_of_it_R10(shop: Desk) -> None:
+    surfaced(shop, "tests.md", turn="t1", days=3.5, opened=True, cited=True)
+    surfaced(shop, "tests.md", "lag.md", turn="t2")
+    *_, recalled, then, _, latest, first = shop("why", "tests.md").out.splitlines()
+    assert recalled == "  recalled   twice, last today"
+    assert then == "  then       opened 1, cited 1, corrected 0"
+    assert re.split(r"\s{2,}", latest) == ["today", "an error", "chosen by words", "not used"]
+    assert re.split(r"\s{2,}", first) == ["3 days ago", "an error", "chosen by words", "opened, cited"]
+
+
+def test_why_lists_the_latest_times_and_counts_the_rest_R10(shop: Desk) -> None:
+    for number in range(12):
+        surfaced(shop, "tests.md", turn=str(number))
+    assert shop("why", "tests").out.endswith("\n(and 2 more; --json lists all)\n")
+    assert len(shop("why", "tests", "--json").json["recalled"]) == 12
+
+
+def test_why_speaks_json_R10(shop: Desk) -> None:
+    surfaced(shop, "tests.md", corrected=True)
+    at = instant(NOW)
+    found = shop("why", "--json", "tests").json
+    assert datetime.fromisoformat(found.pop("last")) == datetime.fromisoformat(at)
+    assert datetime.fromisoformat(found["recalled"][0].pop("at")) == datetime.fromisoformat(at)
+    assert found == {
+        "version": 1,
+        "path": "tests.md",
+        "name": "Integration tests",
+        "modified": "2026-03-30T12:00:00.000Z",
+        "origin": {
+            "session": "3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11",
+            "message": "0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55",
+            "worker": "extract",
+        },
+        "surfaced": 1,
+        "opened": 0,
+        "cited": 0,
+        "corrected": 1,
+        "recalled": [
+            {
+                "request": "error",
+                "how": "local",
+                "session": "s1",
+                "message": "t1",
+                "opened": False,
+                "cited": False,
+                "corrected": True,
+            }
+        ],
+    }
+
+
+def test_why_of_what_is_no_memory_ends_as_elsewhere_R10(shop: Desk) -> None:
+    ran = shop("why", "nosuch")
+    assert (ran.code, ran.out) == (3, "")
+    assert "there is no memory 'nosuch'" in ran.err
+    assert json.loads(shop("why", "nosuch", "--json").out)["error"]["kind"] == "NotFound"
+    (shop.memory / "MEMORY.md").write_text("", "utf-8")
+    assert shop("why", "MEMORY.md").code == 2
+
+
+def test_a_list_by_use_has_the_most_used_first_and_the_unused_last_R10(shop: Desk) -> None:
+    surfaced(shop, "ports.md", "lag.md", turn="t1")
+    surfaced(shop, "lag.md", turn="t2", cited=True)
+    header, *rows = shop("list", "--by", "use").out.splitlines()
+    assert header.split() == ["RECALLED", "OPENED", "CITED", "CORRECTED", "LAST", "MEMORY"]
+    assert [row.split() for row in rows] == [
+        ["2", "0", "1", "0", "today", "lag.md"],
+        ["1", "0", "0", "0", "today", "ports.md"],
+        ["0", "0", "0", "0", "never", "tests.md"],
+    ]
+    listed = shop("list", "--by", "use", "--json").json["memories"]
+    assert [(one["path"], one["surfaced"], one["cited"]) for one in listed] == [
+        ("lag.md", 2, 1),
+        ("ports.md", 1, 0),
+        ("tests.md", 0, 0),
+    ]
+    assert [
+        row.split()[-1] for row in shop("list", "--by", "use", "--type", "feedback").out.splitlines()
+    ] == [
+        "MEMORY",
+        "tests.md",
+    ]
+
+
+def test_what_was_forgotten_comes_back_with_its_history_R10(shop: Desk) -> None:
+    surfaced(shop, "tests.md", cited=True)
+    shop("forget", "tests")
+    assert "tests.md" not in shop("list", "--by", "use").out
+    shop("restore", "tests")
+    assert shop("why", "tests", "--json").json["cited"] == 1
+
+
+def test_a_record_that_cannot_be_read_is_told_and_no_failure_R10(shop: Desk) -> None:
+    surfaced(shop, "tests.md", cited=True)
+    table(shop).write_bytes(b"this is no database" * 100)
+    ran = shop("why", "tests")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "  recalled   never")
+    assert ran.err.startswith("warning: the record of use can't be read: DatabaseError")
+    assert shop("list", "--by", "use").err == "", "it was set aside"
+
+
+def test_what_is_recalled_by_hand_is_not_recorded_R10(shop: Desk) -> None:
+    assert "tests.md" in shop("recall", "which db fixture do the integration tests take?").out
+    assert not table(shop).exists()
