@@ -54,9 +54,9 @@ Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
 
 Clock: TypeAlias = Callable[[], datetime]
 
-TAKEN_IN = 256
-"""Memories that get a vector before a prompt is answered by hand, in about a second; a conversation takes in
-all of them in the background."""
+TAKEN_IN = 64
+"""Memories that get vectors before a prompt is answered by hand, in about half a second; a conversation takes
+in more of them in the background."""
 
 
 def local_time() -> datetime:

@@ -40,6 +40,9 @@ PATIENCE = 3
 """Turns in a row that a model may let go by without having chosen. Then words choose: what comes too late
 each time is no memory at all."""
 
+TAKEN_IN = 2_000
+"""Memories that get vectors in the background of one session: some 15 seconds of one processor."""
+
 _log = logging.getLogger("memdir")
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
 _MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9][\w-]*)")
@@ -171,7 +174,7 @@ class Recall:
 
     async def _warm(self) -> None:
         try:
-            await self._shelf.take_in()
+            await self._shelf.take_in(at_most=TAKEN_IN)
         except Exception as error:  # noqa: BLE001 - recall never breaks the session (R5)
             self._events.emit(FAILED, where="recall", error=type(error).__name__)
 
