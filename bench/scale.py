@@ -76,9 +76,10 @@ class Recall:
         return [verdict.file for verdict in verdicts if verdict.chosen]
 
     def rank(self, text: str) -> list[str]:
-        """The best files, however little they have in common with the prompt; no file is looked at."""
+        """The best files, as many as a turn judges, however little they have in common with the prompt; no
+        file is looked at."""
         terms, _ = self._local.asked(text, self._index)
-        return [hit.file for hit in self._index.rank(terms)]
+        return [hit.file for hit in self._index.rank(terms, depth=self._local.DEPTH)]
 
     def close(self) -> None:
         """Let go of the cache."""

@@ -30,7 +30,7 @@ from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import TOOLS, ToolContext
 from memdir.agent.transcript import Transcript
-from memdir.errors import MemdirError, MemoryOff, NotFound, UsageError
+from memdir.errors import MemdirError, MemoryOff, ModelError, NotFound, UsageError
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
 from memdir.extract.remember import remember
@@ -279,7 +279,10 @@ class Runtime:
         """Which memories a prompt would get."""
         shelf, model = self._shelf(self.project.require_memory()), self.models.recall
         if shelf.meaning is not None and model.is_local:
-            await shelf.take_in(at_most=TAKEN_IN)
+            try:
+                await shelf.take_in(at_most=TAKEN_IN)
+            except ModelError as error:
+                self.events.emit(FAILED, where="recall.embedder", error=type(error).__name__)
         now = self.project.now()
         return await select(shelf, query, model=model, now=now, events=self.events)
 

@@ -1,4 +1,5 @@
-"""Fakes for tests and demonstrations: a model that follows a script, a memory directory that goes away.
+"""Fakes for tests and demonstrations: a model that follows a script, an embedder that counts words, a memory
+directory that goes away.
 
     model = ScriptedModel([call("Write", file_path="user_role.md", content=ROLE), say("Noted.")])
     ...
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 from memdir.model import tokens
 from memdir.model.anthropic import wire
 from memdir.model.client import Count, OnText, Survey
+from memdir.model.embedding.embedder import unit
 from memdir.model.messages import (
     Block,
     Message,
@@ -38,6 +40,7 @@ from memdir.model.messages import (
 )
 
 if TYPE_CHECKING:
+    from memdir.errors import ModelError
     from memdir.memory.store import MemoryDir
 
 Asked = TypeVar("Asked")
@@ -351,6 +354,56 @@ def _hint(request: Request) -> str:
     """Where in a conversation a request stands, in a line."""
     last = request.messages[-1] if request.messages else None
     return f"{len(request.messages)} messages, the last {last.origin if last else 'missing'}"
+
+
+# ── the embedder ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class WordEmbedder:
+    """An embedder without a model: texts that share words get vectors that point about the same way, and a
+    text always gets the same one.
+
+    `alike`: groups of words that mean the same; the first stands for all of them. `numbers`: how long a
+    vector is. `texts` are those it was given, in order. While `failure` is set, it raises that and makes no
+    vector.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "scripted:embedder",
+        is_local: bool = True,
+        numbers: int = 256,
+        alike: Iterable[Sequence[str]] = (),
+        failure: ModelError | None = None,
+    ) -> None:
+        self.name = name
+        self.is_local = is_local
+        self.numbers = numbers
+        self.failure = failure
+        self.texts: list[str] = []
+        self._stands_for = {word: group[0] for group in alike for word in group}
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One vector a text.
+
+        Raises:
+            ModelError: the `failure`.
+        """
+        self.texts += texts
+        if self.failure is not None:
+            raise self.failure
+        return [self._vector(text) for text in texts]
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    def _vector(self, text: str) -> bytes:
+        counted = [0.0] * self.numbers
+        for word in re.findall(r"\w+", text.casefold()) or [""]:
+            said = self._stands_for.get(word, word)
+            counted[int.from_bytes(hashlib.sha256(said.encode()).digest()[:4]) % self.numbers] += 1.0
+        return unit(counted)
 
 
 # ── the directory ──────────────────────────────────────────────────────────────────────────────────────

@@ -7,11 +7,16 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 
+from memdir import app
 from memdir.memory.topic import instant
+from memdir.model.jobs import Models
+from memdir.model.local import Local
 from memdir.recall.aftermath import Outcome
 from memdir.recall.usage import Usage
+from memdir.testing import ScriptedModel, call, say
 from tests.cli.support import Desk
 
 NOW = datetime.now(UTC)
@@ -58,8 +63,9 @@ def test_why_says_where_a_memory_came_from_R10(shop: Desk) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "tests.md: Integration tests\n"
-        "  came from  written by extract, in session 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11, "
-        "from message 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55\n"
+        "  came from  written by extract\n"
+        "             in session 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11\n"
+        "             from message 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55\n"
         "  written    2026-03-30T12:00:00.000Z\n"
         "  recalled   never\n"
     )
@@ -75,6 +81,54 @@ def test_why_says_when_a_memory_was_recalled_and_what_became_of_it_R10(shop: Des
     assert then == "  then       opened 1, cited 1, corrected 0"
     assert re.split(r"\s{2,}", latest) == ["today", "an error", "chosen by words", "not used"]
     assert re.split(r"\s{2,}", first) == ["3 days ago", "an error", "chosen by words", "opened, cited"]
+
+
+def test_a_conversation_is_seen_in_why_and_in_the_list_by_use_R10(shop: Desk) -> None:
+    """Surfaced, read, named in the answer, edited: in text and as JSON."""
+    (shop.memory / "lag.md").write_text("The replica in Frankfurt lags four seconds behind.", "utf-8")
+    lag = str(shop.memory / "lag.md")
+    edit = {"old_string": "four seconds", "new_string": "nine seconds"}
+    chat = ScriptedModel(
+        [
+            call("Read", file_path=lag),
+            say("By lag.md it is four seconds."),
+            call("Edit", file_path=lag, **edit),
+            say("Changed."),
+        ]
+    )
+
+    async def talk() -> None:
+        models = Models(chat=chat, recall=Local(), extract=Local())
+        async with app.running(app.open_project(shop.folder), models=models) as runtime:
+            conversation = await runtime.start()
+            await conversation.say("how far does the replica in Frankfurt lag behind?")
+            await conversation.say("by now it is nine seconds, put that down")
+
+    anyio.run(talk)
+    ran = shop("why", "lag")
+    assert (ran.code, ran.err) == (0, "")
+    *_, recalled, then, _, row = ran.out.splitlines()
+    assert (recalled, then) == (
+        "  recalled   once, last today",
+        "  then       opened 1, cited 1, corrected 1",
+    )
+    expected = ["today", "a question", "chosen by words", "opened, cited, corrected"]
+    assert re.split(r"\s{2,}", row) == expected
+    (one,) = shop("why", "lag", "--json").json["recalled"]
+    assert (one["request"], one["how"]) == ("question", "local")
+    assert (one["opened"], one["cited"], one["corrected"]) == (True, True, True)
+    first = shop("list", "--by", "use").out.splitlines()[1]
+    assert first.split() == ["1", "1", "1", "1", "today", "lag.md"]
+    listed = shop("list", "--by", "use", "--json").json["memories"]
+    most = listed[0]
+    assert (most["path"], most["surfaced"], most["corrected"]) == ("lag.md", 1, 1)
+    assert [one["surfaced"] for one in listed[1:]] == [0, 0]
+
+
+def test_all_of_it_fits_a_terminal_R10(shop: Desk) -> None:
+    surfaced(shop, "tests.md", days=200, opened=True, cited=True, corrected=True)
+    lines = [*shop("why", "tests").out.splitlines(), *shop("list", "--by", "use").out.splitlines()]
+    assert max(map(len, lines)) <= 80
 
 
 def test_why_lists_the_latest_times_and_counts_the_rest_R10(shop: Desk) -> None:

@@ -97,6 +97,8 @@ def test_what_was_read_before_it_was_surfaced_does_not_count_R10() -> None:
         "I know that the db fixture starts a disposable\nPostgreSQL container, so use that.",
         "你的记忆写着：订单服务每周二凌晨三点做一次全量备份。",
         "毎週火曜日の午前九時に本番環境へ行います、とのことです。",
+        f"It stands in {ROOT}/feedback_tests.md.",
+        "参见feedback_tests.md里的说明。",
     ],
 )
 def test_an_answer_that_names_or_quotes_a_memory_cites_it_R10(answer: str) -> None:
@@ -109,6 +111,8 @@ def test_an_answer_that_names_or_quotes_a_memory_cites_it_R10(answer: str) -> No
         "Take the `db` fixture.",
         "The tests use PostgreSQL in a container.",
         "I looked at feedback_tests_old.md and tests.md.",
+        "I looked at docs/feedback_tests.md and ./feedback_tests.md.",
+        "火曜日にデプロイしましょう。",
         "The tests feedback is good.",
         "每周二可以部署。",
         "",
@@ -133,6 +137,27 @@ def test_a_run_that_says_nothing_is_no_quotation_R10() -> None:
 def test_a_readme_of_the_project_is_not_the_memory_of_that_name_R10() -> None:
     messages = [ASKED, recalled("README.md", "---\nname: Shop\n---\nShort.\n")]
     assert aftermath([*messages, assistant("It stands in README.md.")], roots=(ROOT,)) == {}
+
+
+RELEASES = "---\nname: 部署窗口说明文档\n---\n周二。\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("见 部署.md。", True),
+        ("参见部署.md里的说明。", True),
+        ("詳しくは部署.mdを見てください。", True),
+        ("根据「部署窗口说明文档」，今天不行。", True),
+        ("见 蓝绿部署.md。", False),
+        ("见 docs/部署.md。", False),
+        ("部署窗口还没有说明。", False),
+        ("先部署，再说。", False),
+    ],
+)
+def test_a_chinese_name_is_known_without_blanks_and_not_within_another_R10(answer: str, cited: bool) -> None:
+    found = aftermath([ASKED, recalled("部署.md", RELEASES), assistant(answer)], roots=(ROOT,))
+    assert found == ({(ASKED.id, "部署.md"): CITED} if cited else {})
 
 
 def test_only_the_memory_that_was_used_is_cited_R10() -> None:
@@ -166,10 +191,15 @@ def test_a_memory_that_a_tool_rewrote_or_deleted_was_corrected_R10(
         "The memory is out of date.",
         "We don't use the fixture any more.",
         "Outdated.",
+        "The note about the fixture is stale.",
+        "That's no longer true since March",
         "这已经过时了",
         "你的记忆不对，现在用 testcontainers",
+        "不是，这已经不用了",
+        "你记错了",
         "それはもう古いです",
         "いや、その情報は間違っています",
+        "違います",
     ],
 )
 def test_a_person_who_says_that_what_was_cited_is_wrong_corrects_it_R10(said: str) -> None:
@@ -185,6 +215,12 @@ def test_a_person_who_says_that_what_was_cited_is_wrong_corrects_it_R10(said: st
         "No, use tabs.",
         "The test is wrong.",
         "What is no longer true?",
+        "That was wrong of me.",
+        "This is wrong in app.py, fix it",
+        "It is wrong to mock, so rename it",
+        "This changed the output, great",
+        "这个函数不对",
+        "古いコードを直して",
         "这过时了吗？",
         "それは古いですか？",
     ],

@@ -1,10 +1,10 @@
-"""The selector by words (recall/local.py, recall/vocabulary.py, recall/public.py)."""
+"""The selector by words (recall/local.py, recall/vocabulary.py)."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from memdir.memory import topic
 from memdir.memory.index import Index
 from memdir.memory.words import stem, words
-from memdir.recall import local, select_local
+from memdir.recall import local
 from memdir.recall.local import KNOWN
 from memdir.recall.verdict import Verdict
 from memdir.recall.vocabulary import GROUPS, TRANSLATIONS, relatives
@@ -247,77 +247,3 @@ def test_feedback_is_recalled_before_the_matching_action_R9() -> None:
     assert [v.file for v in judge("commit this, amend the last commit", [*ALL, never]) if v.chosen] == [
         "amend.md"
     ]
-
-
-def test_memories_of_one_project_stay_out_of_another_R3(tmp_path: Path) -> None:
-    """As in https://github.com/openai/codex/issues/23658."""
-    for project in ("one", "two"):
-        (tmp_path / project).mkdir()
-        (tmp_path / project / f"{project}.md").write_text("The falcon launches at noon.", encoding="utf-8")
-    assert select_local(tmp_path / "one", "when does the falcon launch?", now=NOW) == ["one.md"]
-
-
-# -- the public function -------------------------------------------------------------------------------------
-
-Write = Callable[[str, str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(file: str, text: str) -> Path:
-        path = tmp_path / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-def test_files_are_chosen_by_their_bodies_not_only_by_their_headers_R9(write: Write, tmp_path: Path) -> None:
-    write(
-        "notes/september.md",
-        "---\nname: Notes\ndescription: of September\n---\nThe flux valve sticks in frost.\n",
-    )
-    write("MEMORY.md", "- [Notes](notes/september.md) — flux valve\n")
-    write("broken.md", "flux valve without any header")
-    found = select_local(tmp_path, "the flux valve sticks again", now=NOW)
-    assert sorted(found) == ["broken.md", "notes/september.md"]
-
-
-def test_its_index_is_kept_in_memdirs_own_cache_and_nowhere_else_M6(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMDIR_HOME", str(tmp_path.parent / f"{tmp_path.name}-state"))
-    write("valve.md", "---\nname: Flux valve\n---\nThe flux valve sticks in frost.\n")
-    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == ["valve.md"]
-    assert [path.name for path in tmp_path.iterdir()] == ["valve.md"]
-    (kept,) = (tmp_path.parent / f"{tmp_path.name}-state" / "cache").rglob("*.sqlite")
-    assert kept.stat().st_mode & 0o077 == 0
-
-
-def test_without_a_safe_place_for_a_cache_it_answers_all_the_same_M6(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMDIR_HOME", "/etc")
-    write("valve.md", "---\nname: Flux valve\n---\nThe flux valve sticks in frost.\n")
-    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == ["valve.md"]
-
-
-def test_an_empty_or_missing_directory_gives_nothing(tmp_path: Path) -> None:
-    assert select_local(tmp_path, "deploy", now=NOW) == []
-    assert select_local(str(tmp_path / "none"), "deploy", now=NOW) == []
-
-
-def test_a_prompt_to_an_agent_looks_at_that_agents_directory_alone_R3(write: Write, tmp_path: Path) -> None:
-    write("reviewer/style.md", "---\nname: Flux valve\ndescription: sticks in frost\n---\nThe flux valve.\n")
-    ask = "why does the flux valve stick?"
-    assert select_local(tmp_path, ask, mention_agent="reviewer", now=NOW) == []
-    assert select_local(tmp_path / "reviewer", ask, mention_agent="reviewer", now=NOW) == ["style.md"]
-
-
-def test_nothing_that_lies_outside_is_read(write: Write, tmp_path: Path) -> None:
-    outside = tmp_path.parent / f"{tmp_path.name}-outside.md"
-    outside.write_text("the flux valve sticks", encoding="utf-8")
-    (tmp_path / "link.md").symlink_to(outside)
-    os.mkfifo(tmp_path / "pipe.md")
-    assert select_local(tmp_path, "the flux valve sticks", now=NOW) == []

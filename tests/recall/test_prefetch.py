@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -15,16 +14,29 @@ from memdir.agent.events import Event, Events
 from memdir.agent.file_state import FileState
 from memdir.errors import ContextTooLong, KeyRefused, ModelOverloaded
 from memdir.model.client import ModelClient
+from memdir.model.embedding.embedder import Embedder
 from memdir.model.messages import Message, Request, Text, ToolResult, ToolUse, assistant, person
+from memdir.recall.offers import NARROW, WIDE
 from memdir.recall.prefetch import Prefetch, Recall, why_not
 from memdir.recall.recent import programs, recent_tools
 from memdir.recall.select import Selection
 from memdir.recall.shelf import Shelf
 from memdir.recall.surface import SESSION_BYTES
-from memdir.testing import Line, ScriptedModel, say
+from memdir.testing import Line, ScriptedModel, WordEmbedder, say
+from tests.recall.memories import NOW, put
 
-NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 CHOSEN = say('{"selected_memories": ["lag.md"]}')
+NOTHING = say('{"selected_memories": []}')
+
+LAG = "how far does the replica lag?"
+SUBJECTS = {
+    LAG: "The replica lags behind.",
+    "why does the flux valve stick in frost?": "The flux valve sticks in frost.",
+    "when may the octopus tank be drained?": "The octopus tank is drained on Mondays.",
+    "who signs the mortgage ledger?": "Anna signs the mortgage ledger.",
+    "where is the falcon telescope?": "The falcon telescope is on the roof.",
+}
+"""Prompts, each of which is about a matter of its own, and the memory that bears on it."""
 
 
 def result(content: str = "done", *, call: str = "1", error: bool = False) -> Message:
@@ -119,18 +131,39 @@ class Scene:
     recall: Recall
     talk: Talk
     seen: list[Event]
+    subjects: Iterator[str] = field(default_factory=lambda: iter(SUBJECTS))
+
+    async def begin(self, prompt: str) -> None:
+        """A turn begins."""
+        await self.recall.on_turn_start(self.talk, self.talk.say(prompt))
+
+    async def begin_anew(self) -> None:
+        """A turn begins, about something else, and nothing is known of what was shown before."""
+        self.talk = Talk()
+        await self.begin(next(self.subjects))
+
+    async def collected(self) -> list[Message]:
+        """What this turn gets, at whichever collection point its choice is ready."""
+        before = self.recall.last
+        while self.recall.last is before:
+            await anyio.lowlevel.checkpoint()
+            found = await self.recall.collect()
+        self.talk.messages += found
+        return found
 
 
 @asynccontextmanager
-async def scene(directory: Path, model: ModelClient | None = None) -> AsyncIterator[Scene]:
-    """Recall over a directory with one memory, in a task group of its own."""
-    (directory / "lag.md").write_text(
-        "---\nname: Replica lag\n---\nThe replica lags behind.\n", encoding="utf-8"
-    )
+async def scene(
+    directory: Path, model: ModelClient | None = None, *, embedder: Embedder | None = None
+) -> AsyncIterator[Scene]:
+    """Recall over a directory with a memory for each subject, in a task group of its own."""
+    put(directory, "lag.md", SUBJECTS[LAG], name="Replica lag")
+    for at, body in enumerate([*SUBJECTS.values()][1:]):
+        put(directory, f"subject{at}.md", body)
     seen: list[Event] = []
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            shelf = Shelf.of(directory)
+            shelf = Shelf.of(directory, embedder=embedder)
             recall = Recall(shelf, tasks=tasks, model=model, now=lambda: NOW, events=Events(seen.append))
             yield Scene(recall=recall, talk=Talk(), seen=seen)
             recall.on_turn_over()
@@ -161,28 +194,26 @@ async def test_the_memories_are_taken_in_before_the_first_turn_R1(tmp_path: Path
 
 
 @pytest.mark.anyio
-async def test_later_prompts_get_memories_on_new_matter_only_R1(tmp_path: Path) -> None:
-    nothing = say('{"selected_memories": []}')
-    model = ScriptedModel([nothing, nothing])
+async def test_the_start_of_a_turn_waits_for_nothing_R1(tmp_path: Path) -> None:
+    model = ScriptedModel([NOTHING])
     async with scene(tmp_path, model) as at:
-        for prompt, asked in (
-            ("how far does the replica lag?", 1),
-            ("and the lag of the replica now?", 1),
-            ("which canary takes the traffic?", 2),
-        ):
-            await at.recall.on_turn_start(at.talk, at.talk.say(prompt))
-            while at.recall._prefetch is not None and not at.recall._prefetch.is_done:
-                await anyio.lowlevel.checkpoint()
-            await at.recall.collect()
-            assert len(model.requests) == asked
+        await at.begin(LAG)
+        assert model.requests == []
+        assert at.recall.last is None
+        await at.collected()
+        assert len(model.requests) == 1
 
 
 @pytest.mark.anyio
-async def test_a_prompt_whose_choice_never_came_was_not_dealt_with_R1(tmp_path: Path) -> None:
-    model, asked = hanging(1)
-    async with scene(tmp_path, model) as at:
-        await let_by(at, asked[0], ends=assistant("by 3 s"))
-        assert at.recall._matter == frozenset()
+async def test_an_embedder_that_hangs_costs_a_turn_no_memories_R1(tmp_path: Path) -> None:
+    class Hanging(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> list[bytes]:
+            await anyio.sleep_forever()
+            return []
+
+    async with scene(tmp_path, embedder=Hanging()) as at:
+        await at.begin(LAG)
+        assert len(await at.recall.collect()) == 1
 
 
 @pytest.mark.anyio
@@ -229,12 +260,11 @@ async def test_the_end_of_a_turn_cancels_what_was_not_taken_R1(tmp_path: Path) -
 @pytest.mark.anyio
 async def test_a_memory_is_surfaced_once_in_a_conversation_R4(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
-        for expected in (1, 0):
-            at.recall._matter = frozenset()
-            await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
-            messages = await at.recall.collect()
-            at.talk.messages += messages
-            assert len(messages) == expected
+        for prompt, expected in ((LAG, 1), ("and the replica of the canary, lagging in Osaka?", 0)):
+            await at.begin(prompt)
+            assert len(await at.collected()) == expected
+        assert at.recall.last is not None
+        assert "lag.md" in [one.file for one in at.recall.last.selection.verdicts if not one.chosen]
 
 
 @pytest.mark.anyio
@@ -256,17 +286,119 @@ async def test_a_turn_without_reason_starts_nothing_and_says_why_R2(tmp_path: Pa
     assert [(event.name, event.fields["why"]) for event in at.seen] == [("skipped", "a bare command")]
 
 
+# -- a conversation goes on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_later_prompts_get_memories_on_new_matter_only_R1(tmp_path: Path) -> None:
+    model = ScriptedModel([NOTHING, NOTHING])
+    async with scene(tmp_path, model) as at:
+        for prompt, asked in ((LAG, 1), ("and the lag of the replica now?", 1), ("which canary is it?", 2)):
+            await at.begin(prompt)
+            assert await at.collected() == []
+            assert len(model.requests) == asked
+    assert [event.fields["how"] for event in at.seen if event.name == "recalled"] == [
+        "model",
+        "none",
+        "model",
+    ]
+
+
+@pytest.mark.anyio
+async def test_words_choose_on_new_matter_only_R1(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.begin(LAG)
+        assert len(await at.collected()) == 1
+        at.talk = Talk()  # as if it had been forgotten: what decides is the matter
+        await at.begin("and the lag of the replica now?")
+        assert await at.collected() == []
+        await at.begin("why does the flux valve stick in frost?")
+        assert len(await at.collected()) == 1
+
+
+@pytest.mark.anyio
+async def test_the_first_prompt_is_chosen_for_widely_and_later_ones_are_not_M3(tmp_path: Path) -> None:
+    for at_ in range(WIDE + 20):
+        put(tmp_path, f"m{at_}.md", f"Number {at_}.")
+    model = ScriptedModel([NOTHING] * 2)
+    async with scene(tmp_path, model) as at:
+        for prompt in (LAG, "which canary is it?"):
+            await at.begin(prompt)
+            await at.collected()
+    offered = [request.messages[0].text.count("\n- [project] ") for request in model.requests]
+    assert offered == [WIDE, NARROW]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("ends", [assistant("by 3 s"), None], ids=["late", "broken off"])
+async def test_a_prompt_whose_choice_came_too_late_was_not_dealt_with_R1(
+    tmp_path: Path, ends: Message | None
+) -> None:
+    asked = anyio.Event()
+
+    async def never(_: Request) -> Text:
+        asked.set()
+        await anyio.sleep_forever()
+        return CHOSEN
+
+    model = ScriptedModel([never, CHOSEN])
+    async with scene(tmp_path, model) as at:
+        await at.begin(LAG)
+        await asked.wait()
+        at.talk.messages += [ends] if ends else []
+        at.recall.on_turn_over(at.talk)
+        await at.begin(LAG)
+        assert len(await at.collected()) == 1
+        assert len(model.requests) == 2
+
+
+@pytest.mark.anyio
+async def test_a_prompt_whose_choice_failed_was_not_dealt_with_R1(tmp_path: Path) -> None:
+    model = ScriptedModel([RuntimeError("a bug"), CHOSEN])
+    async with scene(tmp_path, model) as at:
+        await at.begin(LAG)
+        assert await at.collected() == []
+        await at.begin(LAG)
+        assert len(await at.collected()) == 1
+
+
+@pytest.mark.anyio
+async def test_a_prompt_whose_choice_was_taken_was_dealt_with_whoever_chose_R1(tmp_path: Path) -> None:
+    model = ScriptedModel([ModelOverloaded("busy"), NOTHING])
+    async with scene(tmp_path, model) as at:
+        await at.begin(LAG)
+        assert len(await at.collected()) == 1  # by words
+        await at.begin(LAG)
+        assert await at.collected() == []
+        assert len(model.requests) == 1
+        await at.begin("which canary is it?")
+        await at.collected()
+        assert len(model.requests) == 2
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("by", ["words", "a model"])
+async def test_what_was_shown_and_then_changed_on_disk_is_not_recalled_again_R8(
+    tmp_path: Path, by: str
+) -> None:
+    model = ScriptedModel([CHOSEN, CHOSEN]) if by == "a model" else None
+    async with scene(tmp_path, model) as at:
+        await at.begin(LAG)
+        assert len(await at.collected()) == 1
+        put(tmp_path, "lag.md", "The replica of the canary lags in Osaka.", name="Replica lag")
+        await at.begin("does the canary in Osaka lag like the replica?")
+        assert await at.collected() == []
+        if model is not None:
+            assert "lag.md" not in model.requests[1].messages[0].text
+
+
 # -- a model that fails --------------------------------------------------------------------------------------
 
 
 async def taken(at: Scene) -> list[Message]:
-    """What the first turn of a conversation gets, at whichever collection point it is ready."""
-    at.talk = Talk()
-    at.recall._matter = frozenset()
-    await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
-    while not (found := await at.recall.collect()):
-        await anyio.lowlevel.checkpoint()
-    return found
+    """What a turn on a new subject gets."""
+    await at.begin_anew()
+    return await at.collected()
 
 
 def told_of(at: Scene) -> list[tuple[object, ...]]:
@@ -295,9 +427,7 @@ async def test_after_an_error_that_lasts_the_model_is_not_asked_again_R5(tmp_pat
     model = ScriptedModel([KeyRefused("the key was refused", hint="look at it")])
     async with scene(tmp_path, model) as at:
         assert len(await taken(at)) == 1
-        at.talk = Talk()
-        at.recall._matter = frozenset()
-        await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+        await at.begin_anew()
         assert len(await at.recall.collect()) == 1  # waited for, as words are
     assert len(model.requests) == 1
     assert told_of(at) == [("recall", "scripted:model", "KeyRefused", True)]
@@ -361,9 +491,7 @@ def hanging(times: int, *, but_at: int | None = None) -> tuple[ScriptedModel, li
 
 async def let_by(at: Scene, asked: anyio.Event | None, *, ends: Message | None) -> None:
     """A turn that is over before the model has chosen."""
-    at.talk = Talk()
-    at.recall._matter = frozenset()
-    await at.recall.on_turn_start(at.talk, at.talk.say("how far does the replica lag?"))
+    await at.begin_anew()
     if asked is not None:
         await asked.wait()
         assert await at.recall.collect() == []

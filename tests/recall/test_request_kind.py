@@ -19,6 +19,8 @@ TRACE = 'Traceback (most recent call last):\n  File "app.py", line 3, in <module
         ("Run the tests and fix what fails", "command"),
         ("请运行一下测试", "command"),
         ("テストを実行して", "command"),
+        ("部署到生产环境", "command"),
+        ("git push", "command"),
         # errors
         (f"why this?\n{TRACE}", "error"),
         ("fix this: error[E0382]: borrow of moved value\nerror: aborting", "error"),
@@ -46,6 +48,8 @@ TRACE = 'Traceback (most recent call last):\n  File "app.py", line 3, in <module
         ("怎么修复这个问题", "question"),
         ("我们的数据库是什么", "question"),
         ("デプロイの手順を教えて", "question"),
+        ("何时部署？", "question"),
+        ("the git history looks odd, why?", "question"),
         ("なぜ遅いですか", "question"),
         # short ones, and the rest
         ("go on", "short"),

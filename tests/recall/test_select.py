@@ -170,6 +170,15 @@ async def test_what_speaks_against_a_memory_also_speaks_against_it_when_a_model_
     assert (await select(directory, "go", model=model, now=NOW)).files == ("old.md",)
 
 
+async def test_what_is_past_stays_out_where_its_successor_is_in_the_conversation_R4_R5(
+    memories: Memories,
+) -> None:
+    directory = memories(old="deploy by hand; superseded by new.md", new="deploy by the tower")
+    model = ScriptedModel([answer("old.md")])
+    selection = await select(directory, "go", known=("new.md",), model=model, now=NOW)
+    assert (selection.files, reasons(selection)) == ((), {"old.md": "outdated: new.md took its place"})
+
+
 async def test_any_other_failure_gives_no_memories_and_one_event_R5(memories: Memories) -> None:
     seen: list[Event] = []
     selection = await select(

@@ -1,7 +1,8 @@
-"""The table of what was surfaced and what became of it (recall/usage.py, recall/recorder.py)."""
+"""The table of what was surfaced and what became of it (recall/usage.py)."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -12,21 +13,17 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 
-import anyio
 import pytest
 
-from memdir.agent import attachments
-from memdir.agent.events import Event, Events
 from memdir.errors import MemdirError
-from memdir.model.messages import Message, assistant, person
 from memdir.recall.aftermath import Outcome
-from memdir.recall.recorder import Recorder
 from memdir.recall.usage import HALF_LIFE, History, Tally, Usage, boost
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
-OPENED, CITED, CORRECTED = Outcome(opened=True), Outcome(cited=True), Outcome(corrected=True)
+OPENED, CITED = Outcome(opened=True), Outcome(cited=True)
 
 
 @pytest.fixture
@@ -36,6 +33,14 @@ def path(tmp_path: Path) -> Path:
 
 def surface(usage: Usage, *files: str, turn: str = "t1", session: str = "s1", at: datetime = NOW) -> None:
     usage.surfaced(files, session=session, turn_id=turn, kind="question", at=at, how="local")
+
+
+def python(script: str, *words: object) -> str:
+    """What this prints, in a process of its own."""
+    command = [sys.executable, "-c", script, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    return done.stdout
 
 
 # -- what is kept --------------------------------------------------------------------------------------------
@@ -226,6 +231,64 @@ def test_a_table_that_cannot_be_made_is_done_without_R10(tmp_path: Path) -> None
     assert usage.failure is not None
 
 
+READ_ONLY = """
+import json, os, sys
+from datetime import UTC, datetime
+from memdir.recall.usage import Usage
+import memdir.fs, memdir.recall.aftermath
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write anywhere
+usage = Usage(sys.argv[1])
+known = {file: tally.surfaced for file, tally in usage.all().items()}
+before = usage.failure
+usage.surfaced(["new.md"], session="s9", turn_id="t9", kind="other", at=datetime.now(UTC), how="local")
+print(json.dumps([known, before, usage.failure]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no modes")
+def test_a_table_that_may_only_be_read_is_read_R10() -> None:
+    with TemporaryDirectory() as folder:  # open to others, as the folders of tests are not
+        path = Path(folder, "shop.sqlite")
+        surface(Usage(str(path)), "lag.md")
+        before = path.read_bytes()
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        known, at_first, failure = json.loads(python(READ_ONLY, path))
+        path.parent.chmod(0o755)
+        assert (known, at_first) == ({"lag.md": 1}, None)
+        assert failure == "OperationalError: attempt to write a readonly database"
+        assert path.read_bytes() == before
+        assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+FULL = """
+import resource, signal, sys
+from datetime import UTC, datetime
+from memdir.recall.usage import Usage
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+usage = Usage(sys.argv[1])
+names = [f"{number:0200}.md" for number in range(500)]
+usage.surfaced(names, session="s9", turn_id="t9", kind="other", at=datetime.now(UTC), how="local")
+print(usage.failure)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a disk can't be filled so")
+@pytest.mark.parametrize("room", [0, 20_000])
+def test_a_full_disk_costs_what_was_to_be_noted_and_no_more_R10(path: Path, room: int) -> None:
+    if room:
+        surface(Usage(str(path)), "lag.md")
+    assert python(FULL, path, room).startswith("OperationalError: ")
+    usage = Usage(str(path))
+    assert set(usage.all()) == ({"lag.md"} if room else set())
+    surface(usage, "new.md")
+    assert "new.md" in usage.all()
+    assert usage.failure is None
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
 def test_a_link_is_not_followed_R10(path: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_bytes(b"")
@@ -261,6 +324,31 @@ def test_many_processes_lose_nothing_of_each_other_R10(path: Path) -> None:
     assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0, 0]
     tally = Usage(str(path)).of("lag.md").tally
     assert (tally.surfaced, tally.cited) == (80, 80)
+
+
+FALLEN = """
+import sys
+from datetime import UTC, datetime
+from memdir.recall.usage import Usage
+usage = Usage(sys.argv[1])
+for number in range(10**6):
+    now = datetime.now(UTC)
+    usage.surfaced(["lag.md"], session="s1", turn_id=str(number), kind="other", at=now, how="local")
+    print(number, flush=True)
+"""
+
+
+def test_a_process_that_is_killed_leaves_what_it_had_noted_R10(path: Path) -> None:
+    command = [sys.executable, "-c", FALLEN, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        noted = [process.stdout.readline() for _ in range(20)]
+        process.kill()
+        noted += process.stdout.readlines()
+    usage = Usage(str(path))
+    turns = {one.turn for one in usage.of("lag.md").surfaced}
+    assert {turn.strip() for turn in noted if turn.endswith("\n")} <= turns
+    assert usage.failure is None
 
 
 def test_threads_that_find_it_damaged_set_it_aside_once_R10(path: Path) -> None:
@@ -301,108 +389,3 @@ def test_the_boost_is_bounded_and_fades_R10() -> None:
     later = NOW + timedelta(days=HALF_LIFE)
     assert boost(best, now=later) == pytest.approx(boost(best, now=NOW) / 2)
     assert boost(replace(best, last=later), now=NOW) == boost(best, now=NOW), "a clock that went back"
-
-
-# -- beside a conversation -----------------------------------------------------------------------------------
-
-
-class Scene:
-    """A conversation with a recorder beside it, and all work done at the end of each call."""
-
-    def __init__(self, path: Path, directory: Path) -> None:
-        self.usage = Usage(str(path), patience=0.05)
-        self.directory = directory.resolve()
-        self.messages: list[Message] = []
-        self.seen: list[Event] = []
-
-    async def run(self, *steps: Callable[[Recorder], None]) -> None:
-        with anyio.fail_after(20):
-            async with anyio.create_task_group() as tasks:
-                recorder = Recorder(
-                    self.usage,
-                    session="s1",
-                    directory=self.directory,
-                    tasks=tasks,
-                    events=Events(self.seen.append),
-                )
-                for step in steps:
-                    step(recorder)
-                tasks.cancel_scope.cancel()  # as at the end of a session: what was begun is finished
-
-    def recall(self, recorder: Recorder, asked: Message, file: str) -> None:
-        text = f"---\nname: {file}\n---\nNothing to quote.\n"
-        found = attachments.relevant_memory(
-            self.directory / file, text, size=len(text), cut=False, modified=NOW, now=NOW
-        )
-        self.messages += [asked, found]
-        recorder.surfaced([file], message=asked, how="local", at=NOW)
-
-
-@pytest.fixture
-def at(path: Path, tmp_path: Path) -> Scene:
-    return Scene(path, tmp_path)
-
-
-@pytest.mark.anyio
-async def test_a_session_that_ends_at_once_has_noted_all_of_it_R10(at: Scene) -> None:
-    def turn(recorder: Recorder) -> None:
-        at.recall(recorder, person("how far does it lag?"), "replica_lag.md")
-        at.messages.append(assistant("See replica_lag.md."))
-        recorder.turn_over(at.messages)
-
-    def another(recorder: Recorder) -> None:
-        at.recall(recorder, person("That's wrong. Fix the ports"), "ports.md")
-        recorder.turn_over(at.messages)
-
-    await at.run(turn, another)
-    (lag,), (ports,) = at.usage.of("replica_lag.md").surfaced, at.usage.of("ports.md").surfaced
-    assert (lag.kind, lag.how, lag.outcome) == ("question", "local", CITED | CORRECTED)
-    assert (ports.kind, ports.outcome) == ("change", Outcome())
-    assert lag.turn == at.messages[0].id
-    assert at.seen == []
-
-
-@pytest.mark.anyio
-async def test_what_a_background_job_rewrites_was_corrected_R10(at: Scene) -> None:
-    await at.run(
-        lambda recorder: at.recall(recorder, person("how far does it lag?"), "lag.md"),
-        lambda recorder: recorder.changed(["lag.md", "other.md"]),
-    )
-    assert at.usage.of("lag.md").surfaced[0].outcome == CORRECTED
-    assert set(at.usage.all()) == {"lag.md"}
-
-
-@pytest.mark.anyio
-async def test_a_conversation_without_memories_makes_no_table_R10(at: Scene, path: Path) -> None:
-    at.messages = [person("hello"), assistant("Hello.")]
-    await at.run(lambda recorder: recorder.turn_over(at.messages))
-    assert not path.exists()
-
-
-@pytest.mark.anyio
-async def test_what_fails_is_one_event_and_the_turn_goes_on_R10(at: Scene, path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.mkdir()
-
-    def turn(recorder: Recorder) -> None:
-        at.recall(recorder, person("how far does it lag?"), "replica_lag.md")
-        at.messages.append(assistant("See replica_lag.md."))
-        recorder.turn_over(at.messages)
-
-    await at.run(turn, turn, turn)
-    assert [(event.name, event.fields["where"]) for event in at.seen] == [("failed", "usage")]
-
-
-@pytest.mark.anyio
-async def test_nothing_of_a_prompt_or_a_memory_is_stored_R10(at: Scene, path: Path) -> None:
-    def turn(recorder: Recorder) -> None:
-        at.recall(recorder, person("how far does the zebra lag?"), "replica_lag.md")
-        at.messages.append(assistant("See replica_lag.md: nothing to quote."))
-        recorder.turn_over(at.messages)
-
-    await at.run(turn)
-    assert at.usage.of("replica_lag.md").tally.cited == 1
-    stored = path.read_bytes().lower()
-    assert b"replica_lag.md" in stored
-    assert b"zebra" not in stored
-    assert b"quote" not in stored

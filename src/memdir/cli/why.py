@@ -20,6 +20,9 @@ from memdir.recall.usage import History, Surfaced, Tally, Usage
 SHOWN = 10
 """Of the times that a memory was recalled, so many are listed."""
 
+_BELOW = " " * 13
+"""As wide as what stands left of a value: two ids do not fit in one line of a terminal."""
+
 _CHOOSERS = {"local": "words", "model": "a model"}
 _KINDS = {
     "question": "a question",
@@ -131,7 +134,7 @@ def _came_from(stored: Stored) -> str:
         f"in session {origin.session}" if origin.session else "",
         f"from message {origin.message}" if origin.message else "",
     ]
-    return manifest.harmless(", ".join(filter(None, parts)))
+    return f"\n{_BELOW}".join(manifest.harmless(part) for part in parts if part)
 
 
 def _row(one: Surfaced, now: datetime) -> tuple[str, ...]:

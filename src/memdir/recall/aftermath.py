@@ -133,10 +133,16 @@ class _Shown:
 
     @cached_property
     def written(self) -> re.Pattern[str]:
-        """Its file as one writes it; without `.md` only if it has several parts, as few words do."""
+        """Its file as one writes it; without `.md` only if it has several parts, as few words do.
+
+        In another folder (`docs/deploy.md`), or at the end of a longer name, it is another file.
+        """
         ending = r"(?:\.md)?" if re.search(r"[^\W_][_-][^\W_]", self._stem) else r"\.md"
-        stem = self.file.removesuffix(".md") if self._stem.casefold() in _COMMON else self._stem
-        return re.compile(rf"(?<![a-z0-9_-]){re.escape(_folded(stem))}{ending}(?![a-z0-9_-])")
+        inside = self.file.removesuffix(".md")
+        names = {inside} if self._stem.casefold() in _COMMON else {inside, self._stem}
+        stems = "|".join(_written(_folded(name)) for name in sorted(names))
+        paths = "|".join(re.escape(_folded(path.removesuffix(".md"))) for path in sorted(self.paths))
+        return re.compile(rf"(?:{paths}|{stems}){ending}(?![a-z0-9_-])")
 
     @cached_property
     def is_named_by_file(self) -> bool:
@@ -152,7 +158,16 @@ class _Shown:
         return topic.parse(self.text, filename=self.file, cut=True)
 
 
+_LEADS_IN = "见看读阅据照考在从和与及是はをのとでがに"
+"""What stands before a file's name in Chinese and Japanese, which put no blank there."""
+
 _INSIDE = re.compile(r"<memory>\n(.*)\n</memory>", re.DOTALL)
+
+
+def _written(name: str) -> str:
+    """A pattern for a file's name that is not the end of a longer one."""
+    glued = rf"[^\W{_LEADS_IN}]" if _ONE_CJK.match(name) else "[a-z0-9_]"
+    return rf"(?<!{glued})(?<![/\\-]){re.escape(name)}"
 
 
 def _shown(messages: Sequence[Message], roots: Sequence[str]) -> Iterator[_Shown]:
@@ -229,30 +244,39 @@ class _Look:
 
 # -- what the person said of it ------------------------------------------------------------------------------
 
+_ENDS = (
+    r"(?=\s*(?:$|[.,;:!?\n\u2013\u2014-]"
+    r"|(?:now|by\ now|already|since|as\ of|any\ ?more|because|and|but|we|i)\b))"
+)
+"""Behind what is said of a memory: "that was wrong of me" and "this is wrong in app.py" are not about one."""
+
 _WRONG = re.compile(
     r"""
     ^(?:(?:no|nope|hm+|well|actually|sorry|but|wait|ah|oh)\b[\s,.!:-]*){0,3}
     (?:
         (?:wrong|incorrect|outdated|out\ of\ date|not\ any\ ?more)[.!\s]*$
-      | (?:that|this|it|(?:that|this|the|your)\ (?:memory|memories|note|notes|information|info))
+      | (?:that|this|it|(?:that|this|the|your)\ (?:memory|memories|note|notes|information|info)
+          (?:\ (?:about|on|of)\ [^.!?,\n]{1,60}?)?)
         (?:'s|\ is|\ was|\ are|\ were|\ has)?
         \ (?:(?:just|now|simply|already|completely|long|all|since)\ ){0,2}
-        (?:wrong|incorrect|false|outdated|out\ of\ date|obsolete|stale|superseded|changed\b
-          |no\ longer\ (?:true|right|correct|valid|the\ case|so|how)
-          |not\ (?:true|correct|the\ case|valid)\b|not\ right\ any\ ?more)
-      | (?:that|this|it)\ isn't\ (?:true|correct|the\ case|valid)
+        (?:(?:wrong|incorrect|false|outdated|out\ of\ date|obsolete|stale|superseded|changed
+            |no\ longer\ (?:true|right|correct|valid|the\ case|so)
+            |not\ (?:true|correct|the\ case|valid)|not\ right\ any\ ?more)ENDS
+          |no\ longer\ how\b)
+      | (?:that|this|it)\ isn't\ (?:true|correct|the\ case|valid)ENDS
       | we\ no\ longer\ | we\ (?:do|are)(?:n't|\ not)\ [^.!?\n]{1,60}\ any\ ?more\b
     )
     | ^(?:不[,。\s]+|不是[,。\s]+|嗯[,\s]*|其实[,\s]*)?
       (?:(?:这|那)(?:个|条|些|是)?|你(?:的)?(?:记忆|笔记|记得)的?|记忆|笔记)
       (?:信息|说法|内容|记忆|笔记)?(?:里的?)?(?:已经|早就|现在|都|是)*
       (?:不对|错了|错的|不正确|过时|过期|不准确|不再)
-    | ^(?:我们)?(?:已经|早就|现在)+不再?(?:用|使用|是|这样)
+    | ^(?:不对?[,。\s]+|不是[,。\s]+)?(?:我们|这个?|那个?)?(?:已经|早就|现在)+不再?(?:用|使用|是|这样)
+    | ^(?:不对?[,。\s]+|不是[,。\s]+)?你记错了
     | ^(?:いや|いえ|いいえ|ちがう)?[、。,\s]*
       (?:それ|これ|あれ|(?:その|この|あの)(?:情報|記憶|メモ|記録|内容))(?:は|って|、)*(?:もう|すでに|既に|今は)*
       (?:間違|違いま|違う|違って|古い|古く|正しくな|正しくありません|誤り|使ってい?(?:ない|ません)|変わ(?:った|りま))
     | ^(?:間違い|間違って|違います|もう古い)
-    """,
+    """.replace("ENDS", _ENDS),
     re.VERBOSE,
 )
 _END = re.compile(r"[.!?。\n]")

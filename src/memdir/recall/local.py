@@ -133,7 +133,9 @@ def weigh(
     expected = most * _crowd(index.size)
     bonus = _bonus(near or {})
     worth = ROUTINE if is_routine(query) else 1.0
-    hits = {hit.file: hit for hit in index.rank(terms, depth=DEPTH + len(known))}
+    own = set(words(_ends(query)))
+    ranked = index.rank(terms, depth=DEPTH + len(known))
+    hits = {hit.file: hit for hit in ranked if not own.isdisjoint(hit.words)}  # a tool in use is no matter
     scores = {
         file: worth
         * (1 + (use or {}).get(file, 0.0))

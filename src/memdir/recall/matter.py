@@ -12,13 +12,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+LONGEST = 20_000
+"""Characters of a prompt that are looked at."""
+
 TELLING = 0.5
 """The least weight of a word that says something of what a prompt is about; see `memory.words.weight`."""
 
 
 def matter(prompt: str) -> frozenset[str]:
     """The words of a prompt that say what it is about."""
-    return frozenset(word for word in words(prompt) if weight(word) >= TELLING)
+    return frozenset(word for word in words(prompt[:LONGEST]) if weight(word) >= TELLING)
 
 
 def is_new_matter(prompt: str, earlier: Collection[str]) -> bool:

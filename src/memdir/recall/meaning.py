@@ -30,6 +30,9 @@ BATCH = 32
 PASSAGE, PASSAGES = 600, 8
 """Characters of a passage, and how many of a memory are embedded; the rest is found by its words."""
 
+PROMPT = 2_000
+"""Characters of a prompt that are embedded."""
+
 _LARGEST = 64 * 1024
 
 
@@ -44,7 +47,7 @@ class Meaning:
         self._files: list[str] = []
         self._starts: list[int] = []
         self._matrix: NDArray[np.float32] | None = None
-        self._skipped: set[bytes] = set()
+        self._skipped: set[tuple[str, bytes]] = set()
 
     async def take_in(self, *, at_most: int | None = None) -> int:
         """Embed memories that have no vector yet, newest first; how many. The index must be fresh.
@@ -73,6 +76,7 @@ class Meaning:
         Raises:
             ModelError: the embedder failed, or must not get this prompt.
         """
+        query = query[:PROMPT]
         if not query.strip() or not may_get(self._embedder, query):
             return {}
         (vector,) = await self._embedder.embed([query])
@@ -80,29 +84,34 @@ class Meaning:
 
     def _next(self, count: int) -> Mapping[bytes, list[str]]:
         """Content -> passages of memories that wait."""
-        waiting = self._index.without_vector(self._embedder.name, count + len(self._skipped))
         texts: dict[bytes, list[str]] = {}
-        for path, digest in waiting:
-            if digest in self._skipped or digest in texts or len(texts) == count:
-                continue
-            text = _text_of(self._directory, path)
-            if text is None or not may_get(self._embedder, text):
-                self._skipped.add(digest)
-            else:
-                texts[digest] = passages(text)
+        while not texts:
+            found = self._index.without_vector(self._embedder.name, count + len(self._skipped))
+            waiting = [one for one in found if one not in self._skipped]
+            if not waiting:
+                break
+            for path, digest in waiting[:count]:
+                if digest in texts:
+                    continue
+                text = _text_of(self._directory, path)
+                if text is None or not may_get(self._embedder, text):
+                    self._skipped.add((path, digest))
+                else:
+                    texts[digest] = passages(text)
         return texts
 
     def _compare(self, vector: bytes) -> dict[str, float]:
         import numpy as np
 
-        if self._edition != self._index.edition or self._matrix is None:
+        numbers = len(vector) // 4
+        if self._edition != self._index.edition or self._matrix is None or self._matrix.shape[1] != numbers:
             self._edition = self._index.edition
             kept = self._index.vectors(self._embedder.name)
             fit = [(path, one) for path, one in kept if one and len(one) % len(vector) == 0]
             self._files = [path for path, _ in fit]
             self._starts = [0, *accumulate(len(one) // len(vector) for _, one in fit)][:-1]
             rows = np.frombuffer(b"".join(one for _, one in fit), dtype="<f4")
-            self._matrix = rows.reshape(-1, len(vector) // 4)
+            self._matrix = rows.reshape(-1, numbers)
         if not self._files:
             return {}
         cosines = self._matrix @ np.frombuffer(vector, dtype="<f4")

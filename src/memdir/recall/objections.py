@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from posixpath import dirname, join, normpath
 
 from memdir.memory.rank import similarity
 from memdir.memory.traits import MANUAL, OUTDATED, WARNING
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from memdir.memory.index import Known
 
-ALIKE = 0.15
+ALIKE = 0.25
 """A memory takes an outdated one's place if their titles are so similar."""
 
 
@@ -42,7 +43,8 @@ def successor(memory: Known, others: Iterable[Known]) -> Known | None:
     if not memory.traits & OUTDATED:
         return None
     current = [one for one in others if not one.traits & OUTDATED and one.file != memory.file]
-    if named := [one for one in current if one.file in memory.named]:
+    named_files = {*memory.named, *(normpath(join(dirname(memory.file), name)) for name in memory.named)}
+    if named := [one for one in current if one.file in named_files]:
         return named[0]
     likeness = {one.file: similarity(memory.title, one.title) for one in current}
     best = max(current, key=lambda one: likeness[one.file], default=None)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
-from memdir import fs
+from memdir import fs, secrets
 from memdir.memory import manifest, topic
 from memdir.memory.index import Hit, Known
 from memdir.memory.scan import Header, moment
@@ -25,6 +26,9 @@ LINES = 60
 
 LONGEST_LINE = 160
 """Characters of that line."""
+
+LONGEST_DESCRIPTION = 500
+"""Characters of a description that are shown."""
 
 _LARGEST = 64 * 1024
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
@@ -55,7 +59,7 @@ def offers(
     """
     index = shelf.index
     terms, _ = asked(query, index)
-    hits = {hit.file: hit for hit in index.rank(terms)}
+    hits = {hit.file: hit for hit in index.rank(terms, depth=limit + len(known))}
     scores = {file: hit.score for file, hit in hits.items()}
     moments = index.moments()
     ranked = [file for file, _ in in_order(scores, moments, near=near, use=use, recency=shelf.recency)]
@@ -83,7 +87,7 @@ def _header(memory: Known) -> Header:
     return Header(
         path=memory.file,
         name=memory.name,
-        description=memory.description or None,
+        description=memory.description[:LONGEST_DESCRIPTION] or None,
         type=memory.type,
         mtime=moment(memory.modified),
         mtime_ns=memory.modified,
@@ -92,8 +96,8 @@ def _header(memory: Known) -> Header:
 
 
 def best_line(hit: Hit, directory: Path) -> str | None:
-    """The line, or the sentence of a long one, that shares most with the prompt; None if it shares nothing
-    that the memory's title does not. A file that can't be read any more has none."""
+    """The line, or the part of a long one, that shares most with the prompt beside what the memory's title
+    shares; None if there is nothing. A file that can't be read any more has none."""
     try:
         data = fs.read_file(fs.contain(directory, hit.file), limit=_LARGEST)
         body = topic.parse(data, filename=hit.file).body
@@ -101,10 +105,9 @@ def best_line(hit: Hit, directory: Path) -> str | None:
         return None
     gains = _gains(hit.words)
     titled = set(words(hit.memory.title))
-    best = max(_pieces(body), key=lambda piece: _shared(piece, gains), default="")
-    if not any(word in gains and word not in titled for word in words(best)):
-        return None
-    return best if len(best) <= LONGEST_LINE else best[: LONGEST_LINE - 1].rstrip() + "…"
+    news = {word: gain for word, gain in gains.items() if word not in titled}
+    best = max(_pieces(body), key=lambda piece: (_shared(piece, news), _shared(piece, gains)), default="")
+    return best if _shared(best, news) > 0 and not secrets.scan(best) else None
 
 
 def _gains(shared: Mapping[str, float]) -> dict[str, float]:
@@ -119,7 +122,16 @@ def _shared(piece: str, gains: Mapping[str, float]) -> float:
 
 
 def _pieces(body: str) -> list[str]:
+    """The lines of a text; of a long one the sentences, and of a long sentence the parts."""
     pieces: list[str] = []
     for line in filter(None, map(str.strip, body.splitlines())):
-        pieces += [line] if len(line) <= LONGEST_LINE else filter(None, _SENTENCE.split(line))
+        for piece in [line] if len(line) <= LONGEST_LINE else filter(None, _SENTENCE.split(line)):
+            pieces += [piece] if len(piece) <= LONGEST_LINE else _parts(piece)
     return pieces
+
+
+def _parts(sentence: str) -> list[str]:
+    """Parts of what is too long to be shown whole, with `…` where something is missing."""
+    first, *others = wrap(sentence, LONGEST_LINE - 2)
+    parts = [first, *(f"…{part}" for part in others)]
+    return [*(f"{part}…" for part in parts[:-1]), parts[-1]]

@@ -45,12 +45,14 @@ def in_order(
     """Files with what speaks for each, best first, equals by path.
 
     `scores`: file -> what it shares with the prompt by words. `moments`: all files with the nanosecond of
-    their last change, latest first. `near`: file -> cosine; files that share no word come in by that alone.
-    `use`: file -> -w to w. `recency`: what the newest memory of a large directory gets for its age.
+    their last change, latest first; what is not among them has gone away meanwhile. `near`: file -> cosine;
+    files that share no word come in by that alone. `use`: file -> -w to w. `recency`: what the newest memory
+    of a large directory gets for its age.
     """
-    best = max(scores.values(), default=0.0) or 1.0
-    words = {file: score / best for file, score in scores.items() if score > 0}
     sittings = _sittings(moments)
+    shared = {file: score for file, score in scores.items() if score > 0 and file in sittings}
+    best = max(shared.values(), default=1.0)
+    words = {file: score / best for file, score in shared.items()}
     tops: dict[int, float] = {}
     for file, share in words.items():
         tops[sittings[file]] = max(share, tops.get(sittings[file], 0.0))

@@ -36,6 +36,10 @@ GRACE = 1.0
 quarter with 50,000 files. A model is never waited for. Without this a turn of one single
 answer would get no memories at all."""
 
+MEANING, MEANING_FOR_A_MODEL = GRACE / 2, 5.0
+"""Seconds that an embedder may take before words choose, or a model: one that loads its weights, or hangs,
+costs a turn no memories."""
+
 PATIENCE = 3
 """Turns in a row that a model may let go by without having chosen. Then words choose: what comes too late
 each time is no memory at all."""
@@ -217,6 +221,7 @@ class Recall:
                 earlier=self._matter,
                 model=model,
                 now=self._now(),
+                meaning_within=MEANING if model is None else MEANING_FOR_A_MODEL,
                 events=self._events,
                 on_failure=lambda error: self._words_step_in(turn, model, error) if model else None,
             )

@@ -73,8 +73,10 @@ _CHANGE = _either(
 )
 _RUN = _either(
     _LEAD + r"(?:check ?out|commit|deploy|execute|install|kill|launch|publish|pull|push|rebase|release|rerun|"
-    r"restart|run|ship|start|stop|test)\b",
-    r"运行|执行|跑[一个下测]|启动|重启|部署一?下|安装|提交|推送|发布一?下|编译",
+    r"restart|run|ship|start|stop|test|pytest|"
+    r"git (?:add|checkout|commit|diff|fetch|log|merge|pull|push|rebase|stash|status)|"
+    r"(?:npm|pnpm|yarn|cargo|uv) (?:build|install|run|test))\b",
+    r"运行|执行|跑[一个下测]|启动|重启|部署(?:一?下|[到至])|安装|提交|推送|发布一?下|编译",
     r"(?:実行|起動|再起動|デプロイ|インストール|コミット|プッシュ|リリース|ビルド|テスト)を?"
     r"(?:して(?!も|い|る|あ|お)|しよう|お願い)",
     r"(?:走らせ|動かし|流し)て(?!も|い|る|あ|お)",

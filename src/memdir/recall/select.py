@@ -8,6 +8,7 @@ log, and the turn goes on.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from anyio import to_thread
+from anyio import fail_after, to_thread
 
 from memdir import prompts
 from memdir.agent.events import FAILED, Events
@@ -71,6 +72,7 @@ async def select(
     model: ModelClient | None = None,
     now: datetime,
     limit: int = 5,
+    meaning_within: float = math.inf,
     events: Events | None = None,
     on_failure: Callable[[ModelError], None] = lambda _: None,
 ) -> Selection:
@@ -78,7 +80,8 @@ async def select(
 
     `known`: files that this conversation has seen already; they are taken out first, so that the choice is
     among fresh ones (R4). `earlier`: the matter of the session's prompts before this one; without any the
-    prompt is the session's first, and the choice is wide.
+    prompt is the session's first, and the choice is wide. `meaning_within`: seconds that the embedder may
+    take; what it says later has no part in the choice.
     `on_failure` hears what the model failed with, before words choose in its place.
     """
     failed: ModelError | None = None
@@ -87,13 +90,14 @@ async def select(
         if by_model and earlier and not is_new_matter(query, earlier):
             return Selection(skipped="nothing new: the session has been on this before")
         await _beside(shelf.index.refresh)
-        near = await _nearness(shelf.meaning, query, events)
+        near = await _nearness(shelf.meaning, query, meaning_within, events)
         use = await _beside(partial(shelf.use, now))
         if model is not None and by_model:
             width = NARROW if earlier else WIDE
             offered = partial(offers, query, shelf, known=known, near=near, use=use, limit=width)
+            seen = await _beside(partial(shelf.index.files, known))
             try:
-                return await _by_model(model, query, await _beside(offered), recent_tools, limit)
+                return await _by_model(model, query, await _beside(offered), recent_tools, limit, seen=seen)
             except ModelError as error:
                 failed = error
                 on_failure(error)
@@ -107,13 +111,16 @@ async def select(
         return Selection(error=type(error).__name__)
 
 
-async def _nearness(meaning: Meaning | None, query: str, events: Events | None) -> Mapping[str, float]:
-    """How near memories are by meaning; nothing where that fails: words choose alone then."""
+async def _nearness(
+    meaning: Meaning | None, query: str, within: float, events: Events | None
+) -> Mapping[str, float]:
+    """How near memories are by meaning; nothing where that fails or takes too long: words do alone."""
     if meaning is None:
         return {}
     try:
-        return await meaning.nearness(query)
-    except ModelError as error:
+        with fail_after(within):
+            return await meaning.nearness(query)
+    except Exception as error:  # noqa: BLE001 - what an embedder does costs no memories (R5)
         if events is not None:
             events.emit(FAILED, where="recall.embedder", error=type(error).__name__)
         return {}
@@ -125,9 +132,16 @@ async def _beside(work: Callable[[], Result]) -> Result:
 
 
 async def _by_model(
-    model: ModelClient, query: str, offered: Sequence[Offer], recent_tools: Collection[str], limit: int
+    model: ModelClient,
+    query: str,
+    offered: Sequence[Offer],
+    recent_tools: Collection[str],
+    limit: int,
+    *,
+    seen: Sequence[Known],
 ) -> Selection:
-    """The selection by a model. Nobody is asked when there is nothing to choose from.
+    """The selection by a model. Nobody is asked when there is nothing to choose from. `seen`: the memories
+    that the conversation has, which may be what took the place of one that was chosen.
 
     Raises:
         ModelError: it could not answer, or its answer is of no use.
@@ -139,7 +153,7 @@ async def _by_model(
     verdicts = {offer.memory.file: _left_out(offer) for offer in offered}
     memories = {offer.memory.file: offer.memory for offer in offered}
     chosen = [file for file in named if file in memories]
-    against = _objections([memories[file] for file in chosen], programs(recent_tools))
+    against = _objections([memories[file] for file in chosen], seen, programs(recent_tools))
     fit = [file for file in chosen if file not in against]
     for file in chosen:
         why = against.get(file) or ("" if file in fit[:limit] else "the model chose too many")
@@ -153,13 +167,13 @@ def _left_out(offer: Offer) -> Verdict:
     return Verdict(file=offer.memory.file, score=0.0, chosen=False, why="the model left it out")
 
 
-def _objections(chosen: Sequence[Known], tools: Collection[str]) -> dict[str, str]:
+def _objections(chosen: Sequence[Known], seen: Sequence[Known], tools: Collection[str]) -> dict[str, str]:
     """What speaks against memories that a model chose: file -> why."""
     against: dict[str, str] = {}
     for memory in chosen:
         if tool := tool_in_use(memory, tools):
             against[memory.file] = f"how to use {tool}, which is in use"
-        elif heir := successor(memory, chosen):
+        elif heir := successor(memory, (*chosen, *seen)):
             against[memory.file] = f"outdated: {heir.file} took its place"
     return against
 

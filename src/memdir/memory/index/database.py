@@ -57,10 +57,10 @@ class Database:
 
     __slots__ = ("_inode", "connection", "path")
 
-    def __init__(self, connection: sqlite3.Connection, path: str | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str | None, inode: int = 0) -> None:
         self.connection = connection
         self.path = path
-        self._inode = _inode(path) if path is not None else 0
+        self._inode = inode
 
     @property
     def is_replaced(self) -> bool:
@@ -76,21 +76,20 @@ def open_database(folder: str | None) -> Database:
     """The index in a folder, made if need be; in memory where that is impossible."""
     if folder is None:
         return in_memory()
-    number = _newest(folder)
     try:
-        return _open(folder, number)
+        return _open(folder, max(_generations(folder), default=1))
     except (sqlite3.Error, OSError) as error:
         return in_memory() if not is_damage(error) else renewed(folder)
 
 
 def renewed(folder: str) -> Database:
     """A new generation, for one that is damaged; what is damaged is removed."""
-    number = _newest(folder)
+    numbers = _generations(folder)
     try:
-        database = _open(folder, number + 1)
+        database = _open(folder, max(numbers, default=0) + 1)
     except (sqlite3.Error, OSError):
         return in_memory()
-    for old in range(1, number + 1):
+    for old in numbers:
         for ending in ("", "-wal", "-shm", "-journal"):
             with suppress(OSError):
                 os.unlink(file_of(folder, old) + ending)
@@ -101,14 +100,16 @@ def in_memory(like: Database | None = None) -> Database:
     """An index that nobody else sees: empty, or a copy."""
     connection = _connect(":memory:")
     if like is not None:
-        like.connection.backup(connection)
+        like.connection.backup(connection, progress=_unless_locked)
     _set_up(connection)
     return Database(connection, None)
 
 
 def is_damage(error: Exception) -> bool:
     """Whether a new file would help. Not if it is locked, the disk full, the folder read-only."""
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 1) & 0xFF not in _ELSEWHERE
+    if not isinstance(error, sqlite3.Error):
+        return not isinstance(error, OSError) or isinstance(error, IsADirectoryError)
+    return getattr(error, "sqlite_errorcode", 1) & 0xFF not in _ELSEWHERE
 
 
 def file_of(folder: str, number: int) -> str:
@@ -116,22 +117,26 @@ def file_of(folder: str, number: int) -> str:
     return os.path.join(folder, f"index-{FORMAT}.{number}.sqlite")
 
 
-def _newest(folder: str) -> int:
-    """The highest generation that is there; 1 if there is none."""
+def _generations(folder: str) -> list[int]:
+    """The numbers of the generations that are there."""
     head, tail = f"index-{FORMAT}.", ".sqlite"
     try:
         names = os.listdir(folder)
     except OSError:
-        return 1
+        return []
     numbers = [name.removeprefix(head).removesuffix(tail) for name in names if name.startswith(head)]
-    return max((int(number) for number in numbers if number.isdecimal()), default=1)
+    return [int(number) for number in numbers if number.isdecimal()]
 
 
 def _open(folder: str, number: int) -> Database:
     path = file_of(folder, number)
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        inode = os.fstat(fd).st_ino  # before it is opened: if it is replaced meanwhile, that shows
+    finally:
+        os.close(fd)
     connection = _connect(path)
     try:
         # Nothing is lost that can't be read again: a commit need not wait for the disk.
@@ -141,7 +146,7 @@ def _open(folder: str, number: int) -> Database:
     except BaseException:
         connection.close()
         raise
-    return Database(connection, path)
+    return Database(connection, path, inode)
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -165,7 +170,8 @@ def _set_up(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
             connection.execute(f"pragma user_version = {FORMAT}")
     except BaseException:
-        connection.execute("rollback")
+        if connection.in_transaction:  # a full disk ends it by itself
+            connection.execute("rollback")
         raise
     connection.execute("commit")
 
@@ -173,6 +179,12 @@ def _set_up(connection: sqlite3.Connection) -> None:
 def _version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("pragma user_version").fetchone()[0]
     return version
+
+
+def _unless_locked(status: int, _: int, __: int) -> None:
+    """By itself, copying would wait for another process without end."""
+    if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        raise sqlite3.OperationalError("locked")
 
 
 def _inode(path: str) -> int:

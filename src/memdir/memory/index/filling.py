@@ -40,19 +40,22 @@ def fill(
     lost = list(gone)
     for paths in _chunks(gone, CHUNK):
         with _writing(connection):
-            _forget(connection, paths)
+            _drop_unused(connection, _forget(connection, paths))
     for paths in _chunks(changed, CHUNK):
         fresh, same, unread = _read(connection, root, paths, clock)
+        lost += unread
+        if not fresh and not same and not _rows(connection, "id", unread):
+            continue  # nothing but what could not be read before either: no reason to make others wait
         with _writing(connection):
             connection.executemany(
                 "update files set modified = ?, size = ?, stamp = ? where path = ? and digest = ?",
                 ((one.modified, one.size, one.stamp, key_of(one.path), one.digest) for one in same),
             )
-            _forget(connection, [*unread, *(one.found.path for one in fresh)])
+            unsaid = _forget(connection, [*unread, *(one.found.path for one in fresh)])
             _keep(connection, fresh)
+            _drop_unused(connection, unsaid)
         read = (*same, *(one.found for one in fresh))
         stamps.update((one.path, one.stamp) for one in read)
-        lost += unread
     return stamps, lost
 
 
@@ -73,7 +76,8 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("rollback")
+        if connection.in_transaction:  # a full disk ends it by itself
+            connection.execute("rollback")
         raise
     connection.execute("commit")
 
@@ -107,7 +111,8 @@ def _rows(connection: sqlite3.Connection, columns: str, paths: Iterable[str]) ->
     return rows
 
 
-def _forget(connection: sqlite3.Connection, paths: Iterable[str]) -> None:
+def _forget(connection: sqlite3.Connection, paths: Iterable[str]) -> Iterable[int]:
+    """Take files out; the words that stood in them."""
     standing: Counter[int] = Counter()
     files = length = 0
     for id_, said, packed_words in _rows(connection, "id, length, words", paths):
@@ -121,6 +126,12 @@ def _forget(connection: sqlite3.Connection, paths: Iterable[str]) -> None:
         ((times, term) for term, times in standing.items()),
     )
     _count(connection, -files, -length)
+    return standing.keys()
+
+
+def _drop_unused(connection: sqlite3.Connection, words: Iterable[int]) -> None:
+    """Drop those of the words that stand in no file any more: what is written every day would only grow."""
+    connection.executemany("delete from terms where id = ? and standing <= 0", ((word,) for word in words))
 
 
 def _keep(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:

@@ -15,7 +15,7 @@ from memdir.memory.index.ranking import Hit, Known, Query
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from memdir.memory.index.database import Database
     from memdir.memory.index.ranking import Term
@@ -44,6 +44,8 @@ KEPT = 1_024
 """Files whose words are kept in memory between queries."""
 
 _LEVEL = 1 - 1e-9  # scores are sums, and the last digits of a sum say nothing
+_DAMAGE = (sqlite3.Error, ValueError, ArithmeticError, TypeError, AttributeError, LookupError)
+"""What comes of reading a damaged file: SQLite doesn't notice everything, and hands out what can't be."""
 _POSTINGS = "select rowid from postings where postings match ?"
 _BATCH = 500  # variables in one statement
 _KNOWN = "id, path, name, description, type, traits, named, modified, size, length, words"
@@ -57,7 +59,7 @@ class Index:
     """
 
     def __init__(self, directory: str, *, cache: str | None, clock: Callable[[], int]) -> None:
-        self._root = os.path.realpath(directory)
+        self._directory = os.path.abspath(directory)
         self._cache = cache
         self._clock = clock
         self._lock = RLock()
@@ -80,7 +82,7 @@ class Index:
 
     def standing(self, words: Collection[str]) -> dict[str, int]:
         """In how many files each of the words stands; those that stand in none are left out."""
-        found = self._guarded(lambda: self._standing(words))
+        found = self._guarded(lambda: self._together(lambda: self._standing(words)))
         return {word: files for word, (_, files) in found.items()}
 
     def rank(self, terms: Sequence[Term], *, depth: int = DEPTH) -> list[Hit]:
@@ -88,21 +90,21 @@ class Index:
 
         Each term adds at most weight x rarity, see `memory.rank`.
         """
-        return self._guarded(lambda: self._rank(terms, depth))
+        return self._guarded(lambda: self._together(lambda: self._rank(terms, depth)))
 
     def newest(self, count: int) -> list[Known]:
         """The files that were changed last, latest first, equals by path."""
-        return self._guarded(lambda: self._newest(count))
+        return self._guarded(lambda: self._together(lambda: self._newest(count)))
 
     def moments(self) -> list[tuple[str, int]]:
         """All files and the nanosecond of their last change, latest first, equals by path."""
         query = "select path, modified from files order by modified desc, path"
-        rows = self._guarded(lambda: self._connection.execute(query).fetchall())
-        return [(path_of(path), modified) for path, modified in rows]
+        return self._guarded(lambda: self._with_paths(query))
 
     def files(self, paths: Iterable[str]) -> list[Known]:
         """What is known of these files, in their order; those that are not there are left out."""
-        return self._guarded(lambda: self._files(list(paths)))
+        wanted = list(paths)
+        return self._guarded(lambda: self._together(lambda: self._files(wanted)))
 
     def without_vector(self, embedder: str, count: int) -> list[tuple[str, bytes]]:
         """At most so many files without vectors by this embedder, newest first: path, and which content."""
@@ -111,8 +113,7 @@ class Index:
             " (select 1 from vectors where embedder = ? and vectors.digest = files.digest)"
             " order by modified desc, path limit ?"
         )
-        rows = self._guarded(lambda: self._connection.execute(query, (embedder, count)).fetchall())
-        return [(path_of(path), digest) for path, digest in rows]
+        return self._guarded(lambda: self._with_paths(query, embedder, count))
 
     def keep_vectors(self, embedder: str, vectors: Mapping[bytes, bytes]) -> None:
         """Keep the vectors of contents, one or several behind each other; those of contents that no file has
@@ -124,8 +125,7 @@ class Index:
     def vectors(self, embedder: str) -> list[tuple[str, bytes]]:
         """The files that have vectors by this embedder, and these, by path."""
         query = "select path, vector from files join vectors using (digest) where embedder = ? order by path"
-        rows = self._guarded(lambda: self._connection.execute(query, (embedder,)).fetchall())
-        return [(path_of(path), vector) for path, vector in rows]
+        return self._guarded(lambda: self._with_paths(query, embedder))
 
     @property
     def edition(self) -> int:
@@ -147,34 +147,37 @@ class Index:
             try:
                 self._open()
                 return work()
-            except (sqlite3.Error, ValueError, OverflowError) as error:
-                self._move(error)
+            except _DAMAGE as error:
+                failure = error
             try:
+                self._move(failure)
                 return work()
-            except (sqlite3.Error, ValueError, OverflowError):
+            except _DAMAGE:
                 self._begin(databases.in_memory())
             self._refresh()
             return work()
 
     def _open(self) -> None:
-        if self._database is None or self._database.is_replaced:
-            self.close()
-            self._begin(databases.open_database(self._cache))
+        if self._database is not None and not self._database.is_replaced:
+            return
+        self._begin(databases.open_database(self._cache))
+        if self._edition:  # another file than the one that gave answers: it need not know all that was known
+            self._refresh()
 
     def _move(self, error: Exception) -> None:
         """Away from a file that is damaged, locked, or can't be written."""
         old = self._database
-        damaged = not isinstance(error, sqlite3.Error) or databases.is_damage(error)
         if old is None or old.path is None or self._cache is None:
             self._begin(databases.in_memory())
-        elif damaged:
-            old.close()
+        elif databases.is_damage(error):
             self._begin(databases.renewed(self._cache))
         else:
             self._begin(_copied(old))
         self._refresh()
 
     def _begin(self, database: Database) -> None:
+        if self._database is not None:
+            self._database.close()
         self._database = database
         self._version = -1
 
@@ -203,18 +206,19 @@ class Index:
     # -- freshness --
 
     def _refresh(self) -> int:
-        self._notice()
-        changed, gone = look(self._root, self._stamps_now())
+        root = os.path.realpath(self._directory)  # now: a link may lead elsewhere since
+        known = self._together(self._stamps_now)
+        changed, gone = look(root, known)
         if not changed and not gone:
             return 0
         from memdir.memory.index.filling import fill
 
-        stamps, lost = fill(self._connection, self._root, changed, gone, clock=self._clock)
-        known = self._stamps_now()
+        stamps, lost = fill(self._connection, root, changed, gone, clock=self._clock)
+        if stamps or not known.keys().isdisjoint(lost):
+            self._forget_words()
         known.update(stamps)
         for path in lost:
             known.pop(path, None)
-        self._forget_words()
         return len(changed) + len(gone)
 
     def _stamps_now(self) -> dict[str, int]:
@@ -222,6 +226,8 @@ class Index:
         if self._stamps is None:
             rows = self._connection.execute("select path, stamp from files")
             self._stamps = {path_of(path): stamp for path, stamp in rows}
+            if len(self._stamps) != self._totals_now()[0]:
+                raise ValueError("files that were counted are not there")
         return self._stamps
 
     # -- answers --
@@ -231,17 +237,22 @@ class Index:
         return self._edition
 
     def _rank(self, terms: Sequence[Term], depth: int) -> list[Hit]:
-        self._connection.execute("begin")  # what is read below belongs together
-        try:
-            self._notice()
-            size, mean = self._totals_now()
-            standing = self._standing({word for term in terms for word in (term.word, *term.kin)})
-            query = Query(terms, standing, size=size, mean=mean)
-            shared = [(one, query.shares(one)) for one in self._candidates(query, depth)]
-        finally:
-            self._connection.execute("commit")
+        size, mean = self._totals_now()
+        standing = self._standing({word for term in terms for word in (term.word, *term.kin)})
+        query = Query(terms, standing, size=size, mean=mean)
+        shared = [(one, query.shares(one)) for one in self._candidates(query, depth)]
         hits = [query.hit(memory, shares) for memory, shares in _best(shared, depth)]
         return sorted(hits, key=lambda one: (-one.score, one.file))
+
+    def _together(self, work: Callable[[], Result]) -> Result:
+        """What the work reads is of one moment, and so is what was kept: others may be writing."""
+        self._connection.execute("begin")
+        try:
+            self._notice()
+            return work()
+        finally:
+            if self._connection.in_transaction:  # some failures end it
+                self._connection.execute("commit")
 
     def _candidates(self, query: Query, depth: int) -> Iterable[Known]:
         """The files that a full score may be worth the time for: all, if they are few."""
@@ -267,18 +278,40 @@ class Index:
         for word in driving:
             self._look_up(str(word), gains[word] * PLAIN, prospects)
             self._look_up(f"{word}t", gains[word] * STRONG, prospects)
-        among = f"({' OR '.join(map(str, driving))}) AND"
-        share = len(prospects) / self._totals_now()[0]
-        rest = rarest[len(driving) :]
-        for word in _within(REFINED, rest, {word: round(standing[word] * share) for word in rest}):
-            self._look_up(f"{among} {word}", gains[word] * PLAIN, prospects)
-            self._look_up(f"{among} {word}t", gains[word] * STRONG, prospects)
+        self._refine(rarest[len(driving) :], driving, gains, standing, prospects)
         if len(prospects) <= depth:
             return list(prospects)
         last = sorted(prospects.values(), reverse=True)[depth - 1]
         best = [file for file, prospect in prospects.items() if prospect > last / _LEVEL]
         level = [file for file, prospect in prospects.items() if last * _LEVEL <= prospect <= last / _LEVEL]
         return best + (level if len(level) <= MOST else self._newest_of(level))
+
+    def _refine(
+        self,
+        words: Sequence[int],
+        driving: Sequence[int],
+        gains: Mapping[int, float],
+        standing: Mapping[int, int],
+        prospects: dict[int, float],
+    ) -> None:
+        """Add what the other words are worth to the files that the driving ones brought in.
+
+        SQLite can look among these only, at the price of all driving words again for each word; a word that
+        stands in few files is had for less by looking it up whole.
+        """
+        share = len(prospects) / self._totals_now()[0]
+        among = f"({' OR '.join(map(str, driving))}) AND "
+        narrow = {word: len(driving) + round(standing[word] * share) for word in words}
+        costs = {word: min(standing[word], narrow[word]) for word in words}
+        for word in _within(REFINED, words, costs):
+            where = among if narrow[word] < standing[word] else ""
+            self._add(f"{where}{word}", gains[word] * PLAIN, prospects)
+            self._add(f"{where}{word}t", gains[word] * STRONG, prospects)
+
+    def _add(self, words: str, adds: float, prospects: dict[int, float]) -> None:
+        for (file,) in self._connection.execute(_POSTINGS, (words,)).fetchall():
+            if file in prospects:
+                prospects[file] += adds
 
     def _look_up(self, words: str, adds: float, prospects: dict[int, float]) -> None:
         for (file,) in self._connection.execute(_POSTINGS, (words,)).fetchall():
@@ -289,6 +322,9 @@ class Index:
             f"select id from files where id in ({_numbers(ids)}) order by modified desc, path limit {MOST}"  # noqa: S608
         )
         return [row[0] for row in self._connection.execute(query)]
+
+    def _with_paths(self, query: str, *values: object) -> list[tuple[str, Any]]:
+        return [(path_of(key), value) for key, value in self._connection.execute(query, values)]
 
     def _newest(self, count: int) -> list[Known]:
         rows = self._connection.execute("select id from files order by modified desc, path limit ?", (count,))
@@ -310,6 +346,9 @@ class Index:
     def _keep(self, query: str) -> None:
         for row in self._connection.execute(query):
             id_, path, name, description, type_, traits, named, modified, size, length, words = row
+            counted = unpacked(words)
+            if sum(counted.values()) != length:
+                raise ValueError("a garbled list of words")
             self._kept[id_] = Known(
                 id_,
                 path_of(path),
@@ -321,7 +360,7 @@ class Index:
                 modified,
                 size,
                 length,
-                unpacked(words),
+                counted,
             )
 
     def _standing(self, words: Iterable[str]) -> dict[str, tuple[int, int]]:

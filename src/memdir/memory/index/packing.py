@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from array import array
+from binascii import crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,19 +23,25 @@ def path_of(key: bytes) -> str:
 
 
 def packed(words: Mapping[int, int]) -> bytes:
-    """Word ids, then how much each occurs in halves; 32 bits each."""
-    return array("I", words).tobytes() + array("I", words.values()).tobytes()
+    """Word ids, then how much each occurs in halves, then a checksum; 32 bits each."""
+    data = array("I", words).tobytes() + array("I", words.values()).tobytes()
+    return data + _checksum(data)
 
 
 def unpacked(data: bytes) -> dict[int, int]:
     """What `packed` was given.
 
     Raises:
-        ValueError: it did not make this.
+        ValueError: it did not make this. SQLite takes long values as they come, damaged or not.
     """
+    data, checksum = data[:-4], data[-4:]
+    if _checksum(data) != checksum:
+        raise ValueError("a damaged list of words")
     both = array("I")
     both.frombytes(data)
-    half, odd = divmod(len(both), 2)
-    if odd:
-        raise ValueError("a cut list of words")
+    half = len(both) // 2
     return dict(zip(both[:half], both[half:]))  # noqa: B905 - equal halves; `strict` costs
+
+
+def _checksum(data: bytes) -> bytes:
+    return crc32(data).to_bytes(4, sys.byteorder)

@@ -24,8 +24,12 @@ def is_settled(status: os.stat_result, now_ns: int) -> bool:
     """Whether any later change is bound to give the file another stamp.
 
     It is not while the file system's clock may still show the moment of the last change: two changes within
-    one tick look alike. `now_ns`: a moment before the file was read, in nanoseconds since 1970.
+    one tick look alike. Both times have to be past: where `changed` is the moment of creation (Windows), only
+    `modified` moves. `now_ns`: a moment before the file was read, in nanoseconds since 1970.
     """
-    changed = status.st_ctime_ns
-    grain = _FINE if changed % 1_000_000_000 else _COARSE
-    return abs(now_ns - changed) >= grain
+    return all(_is_past(moment, now_ns) for moment in (status.st_mtime_ns, status.st_ctime_ns))
+
+
+def _is_past(moment: int, now_ns: int) -> bool:
+    """Whether the file system's clock shows another time by now; a moment far ahead counts too."""
+    return abs(now_ns - moment) >= (_FINE if moment % 1_000_000_000 else _COARSE)
