@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +43,7 @@ from memdir.model.client import OnText
 from memdir.model.jobs import Models
 from memdir.model.messages import Message, Prefix, new_id
 from memdir.paths import Places, cache_directory, resolve, transcript_path
+from memdir.recall.matter import matter
 from memdir.recall.prefetch import Recall
 from memdir.recall.recorder import Recorder
 from memdir.recall.select import Selection, select
@@ -53,6 +54,9 @@ Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
 """What a front end knows at first: the folder it works in, and settings from its command line."""
 
 Clock: TypeAlias = Callable[[], datetime]
+
+BY_HAND = 5.0
+"""Seconds that an embedder may take to know the memories, and again to compare them, for who asks by hand."""
 
 TAKEN_IN = 64
 """Memories that get vectors before a prompt is answered by hand, in about half a second; a conversation takes
@@ -278,13 +282,11 @@ class Runtime:
     async def recalled(self, query: str) -> Selection:
         """Which memories a prompt would get."""
         shelf, model = self._shelf(self.project.require_memory()), self.models.recall
-        if shelf.meaning is not None and model.is_local:
-            try:
+        if shelf.meaning is not None and model.is_local and matter(query):
+            with anyio.move_on_after(BY_HAND), suppress(ModelError):  # what fails here is told by `select`
                 await shelf.take_in(at_most=TAKEN_IN)
-            except ModelError as error:
-                self.events.emit(FAILED, where="recall.embedder", error=type(error).__name__)
         now = self.project.now()
-        return await select(shelf, query, model=model, now=now, events=self.events)
+        return await select(shelf, query, model=model, now=now, meaning_within=BY_HAND, events=self.events)
 
     @property
     def is_busy(self) -> bool:

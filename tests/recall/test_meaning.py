@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from memdir.recall.shelf import Shelf
 from memdir.testing import ScriptedModel, WordEmbedder, say
 from tests.recall.memories import NOW, put
 
-pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 pytestmark = pytest.mark.anyio
 
 GHP = "ghp_" + "a1B2" * 9
@@ -336,6 +336,20 @@ async def test_an_embedder_whose_vectors_change_their_size_breaks_nothing_M6(tmp
     assert await near(meaning, "the replica") == []
     selection = await select(shelf, "how far does the replica lag?", now=NOW)
     assert (selection.files, selection.error) == (("lag.md",), None)
+
+
+async def test_an_embedder_elsewhere_needs_no_library_of_the_extra_M6(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "lag.md", "The replica is behind.\n" * 30 + "And so on.\n" * 90)
+    put(tmp_path, "lunch.md", "Lunch is at noon.")
+    shelf, meaning = on(tmp_path, WordEmbedder(is_local=False))
+    await shelf.take_in()
+    with_it = await meaning.nearness("is the replica behind?")
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    without = await meaning.nearness("is the replica behind?")
+    assert without == pytest.approx(with_it, abs=1e-6)
+    assert without["lag.md"] > without["lunch.md"]
 
 
 async def test_with_nothing_to_compare_nothing_is_near_M6(tmp_path: Path) -> None:

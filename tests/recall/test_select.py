@@ -170,6 +170,16 @@ async def test_what_speaks_against_a_memory_also_speaks_against_it_when_a_model_
     assert (await select(directory, "go", model=model, now=NOW)).files == ("old.md",)
 
 
+async def test_what_is_spoken_against_takes_no_place_from_the_five_R5(memories: Memories) -> None:
+    directory = memories(
+        zed_usage="zedctl: the everyday commands", **{f"m{at}": f"note {at}" for at in range(6)}
+    )
+    model = ScriptedModel([answer("zed_usage.md", *(f"m{at}.md" for at in range(6)))])
+    selection = await select(directory, "go", recent_tools=("zedctl",), model=model, now=NOW)
+    assert selection.files == tuple(f"m{at}.md" for at in range(5))
+    assert reasons(selection)["m5.md"] == "the model chose too many"
+
+
 async def test_what_is_past_stays_out_where_its_successor_is_in_the_conversation_R4_R5(
     memories: Memories,
 ) -> None:

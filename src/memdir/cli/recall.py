@@ -9,7 +9,7 @@ import click
 from memdir import app, errors
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, error_as_json, fail, json_option, talk
-from memdir.errors import MemdirError
+from memdir.errors import MemdirError, UsageError
 from memdir.memory.manifest import harmless
 from memdir.recall.select import Selection
 from memdir.recall.verdict import Verdict
@@ -30,6 +30,8 @@ def recall(
     project = open_project(opened, model=model, job="recall")
     memory_of(project)
     prompt = " ".join(query)
+    if not prompt.strip():
+        raise UsageError("nothing to look for", hint='say what, as in: memdir recall "deploy it to staging"')
 
     async def choose() -> Selection:
         async with app.running(project, jobs=("recall",)) as runtime:
@@ -41,11 +43,22 @@ def recall(
         talk(f"warning: {instead_of}; words chose instead, as in a conversation")
         if instead_of.hint:
             talk(f"hint: {instead_of.hint}")
+    if selection.without_meaning is not None:
+        talk(f"warning: memories were found by their words alone: {_why(selection.without_meaning)}")
+        if hint := getattr(selection.without_meaning, "hint", None):
+            talk(f"hint: {hint}")
     if as_json:
         _print_json(selection, explain=explain, error=error)
     elif error is None:
         _print(selection, explain=explain)
     return fail(error, as_json=False) if error else 0
+
+
+def _why(error: Exception) -> str:
+    """Why an embedder had no part in the choice. What is not ours may quote what it was given."""
+    if isinstance(error, TimeoutError):
+        return "the embedder was too slow"
+    return str(error) if isinstance(error, MemdirError) else f"the embedder failed ({type(error).__name__})"
 
 
 def _failure(selection: Selection) -> MemdirError | None:
@@ -72,8 +85,14 @@ def _print_json(selection: Selection, *, explain: bool, error: MemdirError | Non
     considered = {"considered": [_as_json(one) for one in selection.verdicts]} if explain else {}
     failed = error_as_json(error) if error else None
     instead_of = error_as_json(selection.instead_of) if selection.instead_of else None
+    lost = selection.without_meaning
     emit_json(
-        files=list(selection.files), how=selection.how, error=failed, instead_of=instead_of, **considered
+        files=list(selection.files),
+        how=selection.how,
+        error=failed,
+        instead_of=instead_of,
+        without_meaning=_why(lost) if lost else None,
+        **considered,
     )
 
 

@@ -7,7 +7,10 @@ index_lines.py  MEMORY.md: which of its lines count
 pointer.py      one line of it <-> Pointer
 entrypoint.py   what of it is loaded, pointers in and out
 index_file.py   the same on the disk
+reading.py      a file's beginning and status, from one opening
 scan.py         directory -> headers
+traits.py       what a memory says of itself: manual, warning, out of date
+index/          all words of a directory, ready to be searched
 manifest.py     headers -> the lines a model reads; ages; harmless text
 trash.py        deleted topics, until they are restored
 leaks.py        what is about to be written -> a refusal, if there is a secret in it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,15 +11,13 @@ from pathlib import Path
 
 from memdir.memory import encoding, topic
 from memdir.memory.frontmatter import LINE
+from memdir.memory.reading import beginning
 from memdir.names import INDEX, is_topic
 
 HEAD_LINES = 30
 HEAD_BYTES = 64 * 1024
 LIMIT = 200
 
-_READ = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
@@ -86,19 +83,10 @@ def _says(question: Callable[..., bool]) -> bool:
 
 def _open(path: str, real: str) -> _Found | None:
     """The beginning of a file and its status, from one opening (M2)."""
-    try:
-        fd = os.open(real, _READ)
-    except OSError:
+    read = beginning(real, HEAD_BYTES)
+    if read is None:
         return None
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        head = os.read(fd, HEAD_BYTES)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    head, status = read
     return _Found(path=path, head=head, status=status)
 
 

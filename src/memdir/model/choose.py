@@ -39,7 +39,7 @@ def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> 
     place = endpoints.endpoint(spec, environment)
     about = known(spec.provider.name, spec.model) if spec.provider else None
     window = about.window if about else None
-    key, key_cure = _credential(spec, place, environment), keys.cure(spec, environment)
+    key, key_cure = credential(spec, place, environment), keys.cure(spec, environment)
     if place.dialect == "messages":
         from memdir.model.anthropic import Anthropic
 
@@ -57,7 +57,7 @@ def client(spec: str | Spec, *, environment: Mapping[str, str] = os.environ) -> 
     return OpenAI(
         spec.model,
         dialect=place.dialect,
-        base_url=None if _is_the_sdks_own(spec, environment) else place.url,
+        base_url=None if is_the_sdks_own(spec, environment) else place.url,
         key=key,
         key_cure=key_cure,
         name=spec.text,
@@ -75,7 +75,7 @@ def _manners(spec: Spec, place: Endpoint) -> Manners | None:
     return manners.of(place.url, spec.model, cast("Server", spec.provider.name))
 
 
-def _is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
+def is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
     """Whether OpenAI's SDK finds the server, and what goes with it, by itself. A variable that is set to
     nothing would lead it nowhere.
     """
@@ -85,7 +85,7 @@ def _is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
     return said is None or said.strip() != ""
 
 
-def _credential(
+def credential(
     spec: Spec, place: Endpoint, environment: Mapping[str, str]
 ) -> Callable[[], keys.Key | str | None]:
     """What finds the key when the client opens; None: the SDK is to look for credentials of another kind."""

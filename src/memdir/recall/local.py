@@ -20,7 +20,7 @@ from memdir.memory.rank import SMALLEST, rarity
 from memdir.memory.traits import OUTDATED
 from memdir.memory.words import weight, words
 from memdir.recall.emphasis import emphasis
-from memdir.recall.objections import programs, successor, tool_in_use
+from memdir.recall.objections import out_of_reach, programs, successor, tool_in_use
 from memdir.recall.routine import is_routine
 from memdir.recall.verdict import Verdict
 from memdir.recall.vocabulary import relatives
@@ -213,6 +213,8 @@ def _unless_known(verdict: Verdict, known: Collection[str], earlier: Collection[
     """What the conversation has seen, or what its subject would have brought before, is left out."""
     if verdict.file in known:
         return verdict.left_out(KNOWN)
+    if out_of_reach(verdict.file):
+        return verdict.left_out("its name is out of reach: rename it")
     new = sum(share for word, share in verdict.words.items() if word not in earlier)
     if earlier and new < NEW * sum(verdict.words.values()):
         return verdict.left_out("nothing new: the session has been on this before")

@@ -19,6 +19,14 @@ ALIKE = 0.25
 """A memory takes an outdated one's place if their titles are so similar."""
 
 
+_UNOPENED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def out_of_reach(file: str) -> bool:
+    """Whether no command opens a file of that name: it has to be renamed first."""
+    return _UNOPENED.search(file) is not None
+
+
 def programs(recent_tools: Iterable[str]) -> set[str]:
     """The tools in use that say something about the work: not the agent's own."""
     return {tool.casefold() for tool in recent_tools} - AGENT_TOOLS

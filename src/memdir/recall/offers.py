@@ -14,6 +14,7 @@ from memdir.memory.index import Hit, Known
 from memdir.memory.scan import Header, moment
 from memdir.memory.words import words
 from memdir.recall.local import asked
+from memdir.recall.objections import out_of_reach
 from memdir.recall.order import in_order
 from memdir.recall.shelf import Shelf
 from memdir.recall.vocabulary import relatives
@@ -64,7 +65,9 @@ def offers(
     moments = index.moments()
     ranked = [file for file, _ in in_order(scores, moments, near=near, use=use, recency=shelf.recency)]
     newest = [file for file, _ in moments]
-    files = [file for file in dict.fromkeys((*ranked, *newest)) if file not in known][:limit]
+    files = [
+        file for file in dict.fromkeys((*ranked, *newest)) if file not in known and not out_of_reach(file)
+    ][:limit]
     found: list[Offer] = []
     for memory in index.files(files):
         hit = hits.get(memory.file)

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -26,8 +26,7 @@ from memdir.memory.index import Known
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Prefix, Request, Text, Usage
 from memdir.recall.local import judge
-from memdir.recall.matter import is_new_matter
-from memdir.recall.meaning import Meaning
+from memdir.recall.matter import is_new_matter, matter
 from memdir.recall.objections import programs, successor, tool_in_use
 from memdir.recall.offers import NARROW, WIDE, Offer, offers, render
 from memdir.recall.shelf import Shelf
@@ -51,6 +50,7 @@ class Selection:
     """What a turn should see. `files`: best first, relative to the directory. `verdicts`: all that was
     considered and what became of each (R10). `how`: who chose; `none`: nobody, or it failed (see `error`).
     `instead_of`: what the model failed with, where words chose in its place. `skipped`: why nobody was asked.
+    `without_meaning`: why an embedder that there is had no part in the choice.
     """
 
     files: tuple[str, ...] = ()
@@ -60,6 +60,7 @@ class Selection:
     error: str | None = None
     instead_of: ModelError | None = None
     skipped: str | None = None
+    without_meaning: Exception | None = None
 
 
 async def select(
@@ -90,21 +91,23 @@ async def select(
         if by_model and earlier and not is_new_matter(query, earlier):
             return Selection(skipped="nothing new: the session has been on this before")
         await _beside(shelf.index.refresh)
-        near = await _nearness(shelf.meaning, query, meaning_within, events)
+        near, lost = await _nearness(shelf, query, meaning_within, events)
         use = await _beside(partial(shelf.use, now))
         if model is not None and by_model:
             width = NARROW if earlier else WIDE
             offered = partial(offers, query, shelf, known=known, near=near, use=use, limit=width)
             seen = await _beside(partial(shelf.index.files, known))
             try:
-                return await _by_model(model, query, await _beside(offered), recent_tools, limit, seen=seen)
+                chosen = await _by_model(model, query, await _beside(offered), recent_tools, limit, seen=seen)
+                return replace(chosen, without_meaning=lost)
             except ModelError as error:
                 failed = error
                 on_failure(error)
         judged = partial(judge, query, shelf.index, known=known, recent_tools=recent_tools, earlier=earlier)
         verdicts = await _beside(partial(judged, near=near, use=use, limit=limit, now=now))
         files = tuple(verdict.file for verdict in verdicts if verdict.chosen)
-        return Selection(files=files, verdicts=tuple(verdicts), how="local", instead_of=failed)
+        found = Selection(files=files, verdicts=tuple(verdicts), how="local", instead_of=failed)
+        return replace(found, without_meaning=lost)
     except Exception as error:  # noqa: BLE001 - recall never breaks the person's turn (R5)
         if events is not None:
             events.emit(FAILED, where="recall", error=type(error).__name__)
@@ -112,18 +115,19 @@ async def select(
 
 
 async def _nearness(
-    meaning: Meaning | None, query: str, within: float, events: Events | None
-) -> Mapping[str, float]:
-    """How near memories are by meaning; nothing where that fails or takes too long: words do alone."""
-    if meaning is None:
-        return {}
+    shelf: Shelf, query: str, within: float, events: Events | None
+) -> tuple[Mapping[str, float], Exception | None]:
+    """How near memories are by meaning; nothing, and why, where that fails or takes too long: words do alone.
+    Nor is an embedder woken where there is nothing to compare."""
+    if shelf.meaning is None or not matter(query) or not await _beside(lambda: shelf.index.size):
+        return {}, None
     try:
         with fail_after(within):
-            return await meaning.nearness(query)
+            return await shelf.meaning.nearness(query), None
     except Exception as error:  # noqa: BLE001 - what an embedder does costs no memories (R5)
         if events is not None:
             events.emit(FAILED, where="recall.embedder", error=type(error).__name__)
-        return {}
+        return {}, error
 
 
 async def _beside(work: Callable[[], Result]) -> Result:

@@ -52,6 +52,10 @@ _ELSEWHERE = {
 }
 
 
+class Overtaken(Exception):
+    """Somebody else has written since it was found out what has to be written."""
+
+
 class Database:
     """A connection, and where it leads. `path` is None in memory."""
 
@@ -108,7 +112,7 @@ def in_memory(like: Database | None = None) -> Database:
 def is_damage(error: Exception) -> bool:
     """Whether a new file would help. Not if it is locked, the disk full, the folder read-only."""
     if not isinstance(error, sqlite3.Error):
-        return not isinstance(error, OSError) or isinstance(error, IsADirectoryError)
+        return not isinstance(error, OSError) or isinstance(error, IsADirectoryError | PermissionError)
     return getattr(error, "sqlite_errorcode", 1) & 0xFF not in _ELSEWHERE
 
 

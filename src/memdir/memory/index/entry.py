@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import stat
 from hashlib import blake2b
 
 from memdir.memory import topic
 from memdir.memory.index.stamp import UNSETTLED, is_settled, stamp_of
 from memdir.memory.rank import count
+from memdir.memory.reading import beginning
 from memdir.memory.traits import named_files, traits
 
 LARGEST = 256 * 1024
 """Bytes of a file that are indexed: far more than a memory should have."""
-
-_READ = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-)
-
 
 _FURTHEST = 2**63 - 1
 
@@ -59,17 +54,8 @@ class Entry:
 
 def read(root: str, path: str, *, now_ns: int) -> Found | None:
     """A file; None if it is gone, no regular file, or can't be read now (M2). `now_ns`: the time before."""
-    try:
-        fd = os.open(os.path.join(root, path), _READ)
-    except OSError:
+    found = beginning(os.path.join(root, path), LARGEST)
+    if found is None:
         return None
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        data = os.read(fd, LARGEST)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    data, status = found
     return Found(path, data, status, now_ns=now_ns)

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from memdir.memory.index import entry
+from memdir.memory.index.database import Overtaken
 from memdir.memory.index.entry import Entry, Found
 from memdir.memory.index.packing import key_of, packed, unpacked
 
@@ -30,23 +31,28 @@ def fill(
     gone: Sequence[str],
     *,
     clock: Callable[[], int],
+    since: int | None = None,
 ) -> tuple[dict[str, int], list[str]]:
     """Read what has changed, and forget what is gone.
 
     Returns the stamps of what was read, and the files that are no longer there (or can't be read: they count
     as gone, M2).
+
+    Raises:
+        Overtaken: others have written since the index was of the version `since`. They may have seen a later
+            state of a file than was read here, which would take its place.
     """
     stamps: dict[str, int] = {}
     lost = list(gone)
     for paths in _chunks(gone, CHUNK):
-        with _writing(connection):
+        with _writing(connection, since):
             _drop_unused(connection, _forget(connection, paths))
     for paths in _chunks(changed, CHUNK):
         fresh, same, unread = _read(connection, root, paths, clock)
         lost += unread
         if not fresh and not same and not _rows(connection, "id", unread):
             continue  # nothing but what could not be read before either: no reason to make others wait
-        with _writing(connection):
+        with _writing(connection, since):
             connection.executemany(
                 "update files set modified = ?, size = ?, stamp = ? where path = ? and digest = ?",
                 ((one.modified, one.size, one.stamp, key_of(one.path), one.digest) for one in same),
@@ -70,10 +76,12 @@ def keep_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping
 
 
 @contextmanager
-def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+def _writing(connection: sqlite3.Connection, since: int | None = None) -> Iterator[None]:
     """All or nothing, one writer at a time."""
     connection.execute("begin immediate")
     try:
+        if since not in (None, connection.execute("pragma data_version").fetchone()[0]):
+            raise Overtaken
         yield
     except BaseException:
         if connection.in_transaction:  # a full disk ends it by itself

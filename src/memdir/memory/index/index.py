@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from itertools import islice
 from math import fsum
 from threading import RLock
 
@@ -39,6 +40,13 @@ beside that in its title."""
 
 MOST = 512
 """Of files whose prospects are level with those of the last one, so many are scored exactly: the newest."""
+
+LISTED = 10_000
+"""File numbers that are written into one statement. SQLite takes a million bytes."""
+
+TRIES = 5
+"""How often changes are looked for anew because others have written meanwhile. Then they are taken in anyway:
+at worst one answer has an older state of a file, and the next one does not."""
 
 KEPT = 1_024
 """Files whose words are kept in memory between queries."""
@@ -206,6 +214,14 @@ class Index:
     # -- freshness --
 
     def _refresh(self) -> int:
+        for _ in range(TRIES):
+            try:
+                return self._take_in(unless_overtaken=True)
+            except databases.Overtaken:
+                self._forget()
+        return self._take_in(unless_overtaken=False)
+
+    def _take_in(self, *, unless_overtaken: bool) -> int:
         root = os.path.realpath(self._directory)  # now: a link may lead elsewhere since
         known = self._together(self._stamps_now)
         changed, gone = look(root, known)
@@ -213,7 +229,8 @@ class Index:
             return 0
         from memdir.memory.index.filling import fill
 
-        stamps, lost = fill(self._connection, root, changed, gone, clock=self._clock)
+        since = self._version if unless_overtaken else None
+        stamps, lost = fill(self._connection, root, changed, gone, clock=self._clock, since=since)
         if stamps or not known.keys().isdisjoint(lost):
             self._forget_words()
         known.update(stamps)
@@ -317,7 +334,11 @@ class Index:
         for (file,) in self._connection.execute(_POSTINGS, (words,)).fetchall():
             prospects[file] = prospects.get(file, 0.0) + adds
 
-    def _newest_of(self, ids: Iterable[int]) -> list[int]:
+    def _newest_of(self, ids: Collection[int]) -> list[int]:
+        if len(ids) > LISTED:
+            wanted = set(ids)
+            every = self._connection.execute("select id from files order by modified desc, path")
+            return list(islice((id_ for (id_,) in every if id_ in wanted), MOST))
         query = (
             f"select id from files where id in ({_numbers(ids)}) order by modified desc, path limit {MOST}"  # noqa: S608
         )

@@ -11,15 +11,14 @@ Naming one costs nothing: no library loads, no key is looked up and nothing is a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from memdir.errors import KeyMissing, UsageError
+from memdir.errors import UsageError
 from memdir.model import endpoints, keys, specs
+from memdir.model.choose import credential, is_the_sdks_own
 from memdir.model.embedding.embedder import Embedder
 from memdir.model.embedding.endpoint import EndpointEmbedder, OnUsage
 from memdir.model.embedding.sentence_encoder import SentenceEncoder, is_installed, missing
-from memdir.model.endpoints import Endpoint
-from memdir.model.service import NO_KEY
 from memdir.model.specs import Spec
 
 SETTING = "recall.embedder"
@@ -60,8 +59,8 @@ def embedder(
     url = place.url.rstrip("/").removesuffix("/embeddings")
     return EndpointEmbedder(
         spec.model,
-        base_url=None if _is_the_sdks_own(spec, environment) else url,
-        key=_credential(spec, place, environment),
+        base_url=None if is_the_sdks_own(spec, environment) else url,
+        key=credential(spec, place, environment),
         key_cure=keys.cure(spec, environment),
         called=spec.text,
         moved_to=place.host if place.moved_by is not None else None,
@@ -81,31 +80,3 @@ def _parsed(setting: str, at: str) -> Spec:
 
 def _told(sentence: str, at: str) -> str:
     return f"{at}: {sentence}" if at else sentence
-
-
-def _is_the_sdks_own(spec: Spec, environment: Mapping[str, str]) -> bool:
-    """Whether OpenAI's SDK finds the server by itself, with the organisation that goes with it. A variable
-    that is set to nothing would lead it nowhere."""
-    if spec.provider is None or spec.provider.name != "openai":
-        return False
-    said = environment.get(spec.provider.moved_by)
-    return said is None or said.strip() != ""
-
-
-def _credential(
-    spec: Spec, place: Endpoint, environment: Mapping[str, str]
-) -> Callable[[], keys.Key | str | None]:
-    """What finds the key when the first text comes."""
-
-    def look() -> keys.Key | str:
-        found = keys.find(spec, environment)
-        if found is not None:
-            return found
-        provider = spec.provider
-        if provider is None or provider.key is None or place.moved_by is not None:
-            return NO_KEY
-        raise KeyMissing(
-            f"{spec.text} needs a key, and {provider.key} is not set", hint=keys.cure(spec, environment)
-        )
-
-    return look
