@@ -10,7 +10,7 @@ ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale stress docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard stress fuzz docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,7 +34,7 @@ fix: $(DEV) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-extract bench-recall bench-scale ## the figures, beside their baselines
+bench: bench-extract bench-recall bench-scale bench-guard ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
@@ -48,10 +48,16 @@ bench-recall: $(DEV) ## which memories it finds for a prompt; with DATA=DIR, evi
 bench-scale: $(DEV) ## how fast, with 200 to 50,000 memories (some minutes)
 	env -u PYTHONDONTWRITEBYTECODE $(PY) -m bench.scale
 
+bench-guard: $(DEV) ## which commands a background job may run, and how fast that is decided
+	$(PY) -m bench.guard --cases $(CASES)/bash_readonly.jsonl
+
 stress: $(DEV) ## kill -9 at 200 random points; two writers at once; 10,000 edits under the index
 	$(PY) -m tests.stress.kill --rounds 200
 	$(PY) -m tests.stress.racers --count 200
 	$(PY) -m tests.stress.edits --edits 10000 --seed 1
+
+fuzz: $(DEV) ## mutated commands against the check of read-only Bash: all that it allows is run (some minutes)
+	$(PY) -m tests.stress.shell_fuzz --seed 1 2 3 4 5 --count 5000 --jobs 2
 
 docs: $(DEV) ## regenerate what is generated: the settings schema, the golden prompts, the command reference
 	$(PY) -m memdir.settings > src/memdir/settings.schema.json

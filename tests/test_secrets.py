@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import time
+import base64
+import subprocess
+import sys
 
 import pytest
 
-from memdir.secrets import Finding, scan
+from memdir.secrets import Finding, allowed_lines, scan
 from tests.cases import case_rows
 
 GITHUB = "ghp_" + "HAmvYDNZMPQ9qvBjv697Na02SXIXw72boFTV"
@@ -51,7 +53,7 @@ def test_the_cases_are_told_apart_E10(expect: str, tier: str, least: float) -> N
         ("用户 tester01，密码 " + "Qy#8812moon ，登录", "Qy#8812moon"),
         ("口令改成了" + "Zx81!kilo。", "Zx81!kilo"),
         ("https://deploy:" + "s3cr3t-Heron@git.invalid/app.git", "s3cr3t-Heron"),
-        ("Server=db;User Id=app;Password=" + "k2Lm!9xQ;Encrypt=true", "k2Lm!9xQ;Encrypt=true"),
+        ("Server=db;User Id=app;Password=" + "k2Lm!9xQ;Encrypt=true", "k2Lm!9xQ"),
         ("mysql --password=" + "k2Lm9xQ7 shop", "k2Lm9xQ7"),
         ("la clave de la API es " + "AZMET-55kk91Lq.", "AZMET-55kk91Lq"),
     ],
@@ -114,17 +116,6 @@ def test_escapes_of_urls_and_json_hide_nothing_E10() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit",
-    ["the password field and the token were rotated. ", "://", "-eyJ", "password for a b ", 'key: "a\\'],
-)
-def test_256_kB_take_no_longer_than_a_linear_scan_should_E10(unit: str) -> None:
-    text = (unit * (256_000 // len(unit) + 1))[:256_000]
-    before = time.process_time()
-    scan(text)
-    assert time.process_time() - before < 5  # a guard against hanging; it takes a tenth of a second
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "password: Kestrel-lamp-42",
@@ -144,6 +135,8 @@ def test_a_made_up_password_beside_its_name_is_found_E10(text: str) -> None:
         "password: rotate-90-days",
         "密码是由运维保管的",
         "pw: see the wiki",
+        "| router | `ROUTER_API_KEY` |\n| `local:qwen3:8b-q4` | none |",
+        "the admin secret is created by min_secret: see setup",
     ],
 )
 def test_words_about_a_password_are_left_alone_E10(text: str) -> None:
@@ -153,3 +146,58 @@ def test_words_about_a_password_are_left_alone_E10(text: str) -> None:
 def test_a_password_on_a_command_line_is_found_E10() -> None:
     assert [finding.rule for finding in scan("mysql -u root -pS3cretPw99")] == ["password on a command line"]
     assert scan("mysql -u root -p") == []
+
+
+def test_the_allow_marker_counts_only_where_it_is_honoured_and_only_for_its_line_E10() -> None:
+    text = f"a {GITHUB} <!-- memdir:allow-secret -->\nb {GITHUB}\nc = '{GITHUB}'  # memdir:allow-secret\n"
+    assert [one.line(text) for one in scan(text)] == [1, 2, 3]
+    assert [one.line(text) for one in scan(text, honour_marker=True)] == [2]
+    assert allowed_lines(text) == {1, 3}
+
+
+@pytest.mark.parametrize(
+    "words", ["memdir:allow-secret", "<!-- memdir:allow-secrets -->", "<!-- allow-secret -->"]
+)
+def test_words_about_the_marker_are_no_marker_E10(words: str) -> None:
+    text = f"{GITHUB} {words}"
+    assert allowed_lines(text) == frozenset()
+    assert len(scan(text, honour_marker=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("ghp\\_", ""),
+        ("gh&#112;_", ""),
+        ("\uff47\uff48\uff50\uff3f", ""),
+        ("\\x67hp_", ""),
+        ("ghp_", "\\\n  "),
+    ],
+)
+def test_no_usual_way_of_writing_hides_a_token_E10(before: str, after: str) -> None:
+    text = before + GITHUB[4:20] + after + GITHUB[20:]
+    assert [(one.rule, one.start, one.end) for one in scan(f"a {text} b")] == [
+        ("GitHub token", 2, 2 + len(text))
+    ]
+
+
+def test_a_token_in_base64_or_hexadecimal_is_found_E10() -> None:
+    for text in (base64.b64encode(GITHUB.encode()).decode(), GITHUB.encode().hex()):
+        assert found(f"see {text} there") == [text]
+    prose = base64.b64encode(b"only a harmless sentence about tokens and memory").decode()
+    assert scan(f"see {prose} there") == []
+
+
+def test_letters_that_become_longer_in_small_print_shift_nothing_E10() -> None:
+    text = "\u0130" * 7 + " password: Kestrel-lamp-42"
+    assert found(text) == ["Kestrel-lamp-42"]
+
+
+def test_importing_the_scanner_compiles_no_rule_H1() -> None:
+    script = (
+        "import sys, memdir.secrets\n"
+        "late = [name for name in sys.modules if name.startswith('memdir.secrets.')]\n"
+        "sys.exit(len(late))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -126,10 +126,18 @@ class Project:
             raise NotFound(f"there is no memory {name!r}", hint="`memdir list` shows the names")
         return found[0]
 
-    def remember(self, text: str, *, kind: str | None = None, session: str | None = None) -> Saved:
+    def remember(
+        self, text: str, *, kind: str | None = None, session: str | None = None, allow_secret: bool = False
+    ) -> Saved:
         """Save what the person says, by rules; see `extract.remember`."""
-        now = self.now()
-        return remember(text, memory=self.require_memory(), kind=kind, session=session, now=now)
+        return remember(
+            text,
+            memory=self.require_memory(),
+            kind=kind,
+            session=session,
+            now=self.now(),
+            allow_secret=allow_secret,
+        )
 
 
 def open_project(

@@ -83,16 +83,23 @@ class Conflict(MemdirError):
 
 
 class SecretFound(MemdirError):
-    """A secret stood in what was to be written (E10). ``rules`` names the rules, never the value."""
+    """A secret stood in what was to be written (E10).
+
+    ``rules`` names the rules, ``lines`` the lines of the new text (from 1) if known; never the value.
+    """
 
     exit_code = 5
 
-    def __init__(self, rules: tuple[str, ...], *, where: str) -> None:
+    def __init__(self, rules: tuple[str, ...], *, where: str, lines: tuple[int, ...] = ()) -> None:
+        shown = ", ".join(map(str, lines[:5])) + (" …" if len(lines) > 5 else "")
+        place = f"{'line' if len(lines) == 1 else 'lines'} {shown} of {where}" if lines else where
+        holds = "hold" if len(lines) > 1 else "holds"
         super().__init__(
-            f"not written: {where} holds what looks like a secret ({', '.join(rules)})",
-            hint="write the same fact without the value, for instance where the secret is kept",
+            f"not written: {place} {holds} what looks like a secret ({', '.join(rules)})",
+            hint="write the same fact without the value: say where it is kept, or leave it out",
         )
         self.rules = rules
+        self.lines = lines
 
 
 class MemoryOff(MemdirError):

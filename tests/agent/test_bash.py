@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from memdir.agent.tools.process import handed_on
+from memdir.agent.process import handed_on
 from tests.agent.world import World
 
 pytestmark = pytest.mark.anyio

@@ -133,41 +133,126 @@ def test_a_fork_reads_in_its_project_and_not_where_credentials_are_kept_A5(
     assert fork_may("Glob", path=path, pattern="*") is allowed
 
 
-def test_a_fork_has_no_bash_and_nothing_else_and_is_told_what_it_has_A5(
-    fork_may: Callable[..., bool],
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        ("ls", True),
+        ("cat {M}/a.md", True),
+        ("grep -n x {P}/src/a.py", True),
+        ("rm -r .", False),
+        ("touch {M}/a.md", False),
+        ("cat {P}/.env", False),
+        ("cat {P}/keys/config", False),
+        ("cat ~/.ssh/id_rsa", False),
+        ("cat /etc/hostname", False),
+        ("cat {M}/out/../a.md", False),
+        ("", False),
+    ],
+)
+def test_a_fork_reads_with_bash_where_it_may_read_and_does_nothing_else_A5_A6(
+    fork_may: Callable[..., bool], command: str, allowed: bool
 ) -> None:
-    assert not fork_may("Bash", command="ls")
+    assert fork_may("Bash", command=command) is allowed
+
+
+def test_a_fork_has_no_other_tools_and_is_told_what_it_has_A5(fork_may: Callable[..., bool]) -> None:
     assert not fork_may("WebFetch", url="x")
+    assert not fork_may("Bash")
     assert fork_may("Grep", pattern="x")
-    verdict = decide_fork(called("Bash", command="ls"), memory=Path("/m"), cwd=Path("/p"))
-    assert isinstance(verdict, Deny)
-    assert "Read, Glob and Grep" in verdict.text
+    for call in (called("Bash", command="rm x"), called("WebFetch", url="x")):
+        verdict = decide_fork(call, memory=Path("/m"), cwd=Path("/p"))
+        assert isinstance(verdict, Deny)
+        assert "Read, Glob and Grep" in verdict.text
 
 
 CREDENTIALS = """
 ~/.ssh/id_rsa ~/.aws/credentials ~/.config/gh/hosts.yml ~/.cargo/credentials.toml ~/.cargo/credentials
 ~/.config/rclone/rclone.conf ~/.vault-token ~/.my.cnf ~/.s3cfg ~/.m2/settings.xml ~/.gem/credentials
 ~/.terraform.d/credentials.tfrc.json ~/.claude.json ~/.bash_history ~/.zsh_history ~/.config/hub
-~/.git-credentials ~/.config/git/credentials ~/.netrc ~/.docker/config.json ~/.config/op/config ~/.age/key.txt
-server.key secrets.yaml .env prod.env .env.production service-account.json ~/.npmrc ~/.yarnrc.yml
-~/.mozilla/firefox/x/logins.json /etc/shadow /proc/self/environ /run/secrets/db_password
+~/.git-credentials ~/.config/git/credentials ~/.netrc ~/.docker/config.json ~/.config/op/config
+~/.age/key.txt server.key secrets.yaml .env prod.env .env.production service-account.json ~/.npmrc
+~/.yarnrc.yml ~/.mozilla/firefox/x/logins.json /etc/shadow /proc/self/environ /run/secrets/db_password
 /var/run/secrets/kubernetes.io/serviceaccount/token ~/.kube/config ~/.config/containers/auth.json
 ~/.password-store/x id_ed25519 ~/.config/sops/age/keys.txt ~/.putty/k.ppk x.jks x.p8
-/etc/ssh/ssh_host_rsa_key /etc/kubernetes/admin.conf
-kubeconfig kubeconfig-prod.yaml prod.kubeconfig secrets/db deploy/Secrets/a.txt secrets.yml secrets.prod.yaml
-prod.secrets.yml .git/config token.txt tokens.txt passwords.txt .vault_pass .vault-pass.txt gcp-key.json
-my_credentials-2.json shop-firebase-adminsdk-1a2b.json service-account-prod.json wp-config.php
-.dockerconfigjson appsettings.Production.json appsettings.eu.prod.json local.settings.json NuGet.Config
+/etc/ssh/ssh_host_rsa_key /etc/kubernetes/admin.conf kubeconfig kubeconfig-prod.yaml prod.kubeconfig
+secrets/db deploy/Secrets/a.txt secrets.yml secrets.prod.yaml prod.secrets.yml .git/config token.txt
+tokens.txt passwords.txt .vault_pass .vault-pass.txt gcp-key.json my_credentials-2.json
+shop-firebase-adminsdk-1a2b.json service-account-prod.json wp-config.php .dockerconfigjson
+appsettings.Production.json appsettings.eu.prod.json local.settings.json NuGet.Config
+~/.config/gcloud/access_tokens.db ~/.kube/cache/x ~/.local/share/keyrings/login.keyring
+~/Library/Keychains/login.keychain-db ~/.config/google-chrome-beta/x ~/.config/vivaldi/x
+~/.pki/nssdb/key4.db ~/.pgpass ~/.pg_service.conf ~/.psql_history ~/.mysql_history ~/.rediscli_history
+~/.python_history ~/.node_repl_history ~/.zhistory ~/.zsh_sessions/x.history
+~/.local/share/fish/fish_history ~/.lesshst ~/.viminfo ~/.claude/.credentials.json ~/.codex/auth.json
+~/.gemini/oauth_creds.json ~/.config/anthropic/x ~/.kaggle/kaggle.json ~/.local/share/opencode/auth.json
+~/.config/github-copilot/hosts.json ~/.config/io.datasette.llm/keys.json
+~/.config/Code/User/globalStorage/state.vscdb ~/.config/Cursor/User/globalStorage/state.vscdb.backup
+~/.codeium/config.json ~/.config/aichat/config.yaml ~/.cursor/mcp.json ~/.config/code-server/config.yaml
+~/.rclone.conf ~/.config/rclone/x ~/.config/age/x ~/.gitconfig ~/.config/git/config ~/.ssh/config
+~/.ssh/known_hosts ~/.gnupg/pubring.kbx ~/.aws/sso/cache/x.json ~/.azure/msal_token_cache.json
+~/.config/1Password/x ~/.config/rbw/x ~/.lastpass/x ~/.local/share/gopass/x ~/.jupyter/x
+~/.local/share/jupyter/runtime/x.json ~/.huggingface/token ~/.cache/huggingface/token
+~/.config/wandb/settings ~/.pypirc ~/.config/pip/pip.conf ~/.config/pypoetry/auth.toml ~/.yarnrc
+~/.bunfig.toml ~/.local/share/uv/credentials/x ~/.condarc ~/.local/share/gem/credentials
+~/.m2/settings-security.xml ~/.gradle/gradle.properties ~/.ivy2/.credentials ~/.sbt/1.0/sonatype.sbt
+~/.bundle/config ~/.composer/auth.json ~/.config/composer/auth.json ~/.nuget/NuGet/NuGet.Config
+~/.hex/hex.config ~/.cabal/config ~/.Renviron ~/.consul/x ~/.nomad-token ~/.heroku/x ~/.netlify/config.json
+~/.config/netlify/config.json ~/.fly/config.yml ~/.railway/config.json ~/.supabase/access-token
+~/.config/stripe/config.toml ~/.twilio-cli/config.json ~/.config/hcloud/cli.toml ~/.config/doctl/config.yaml
+~/.linode-cli ~/.config/linode-cli ~/.oci/config ~/.aliyun/config.json ~/.tccli/default.credential ~/.boto
+~/.mc/config.json ~/.cloudflared/cert.pem ~/.config/.wrangler/config/default.toml
+~/.wrangler/config/default.toml .dev.vars ~/.config/ngrok/ngrok.yml ~/.config/openstack/clouds.yaml
+~/.config/argocd/config ~/.talos/config ~/.config/helm/registry/config.json ~/.databrickscfg
+~/.snowflake/connections.toml ~/.dbt/profiles.yml ~/.cassandra/credentials ~/.mongodb/x ~/.msmtprc
+~/.mbsyncrc ~/.smbcredentials ~/.config/filezilla/sitemanager.xml .vscode/sftp.json ~/.sentryclirc
+~/.bitcoin/wallet.dat ~/.config/solana/id.json ~/.near-credentials/x ~/.android/adbkey key.properties
+.git/modules/lib/config .git/config.worktree mirror.git/config .hg/hgrc deploy_key github_rsa
+private-key.asc ~/.xauthority /tmp/krb5cc_1000 /etc/wireguard/wg0.conf wg0.conf
+/etc/letsencrypt/live/x/privkey.pem /private/etc/master.passwd /private/etc/sudoers
+/Users/ada/Library/Mail/x /Users/ada/Library/Cookies/x ~/.\u017fsh/id ~/.s\u200bsh/id ~/.\uff53sh/id
+"""
+WITH_SPACES = """
+~/Library/Application Support/Google/Chrome/Default/Login Data
+~/Library/Application Support/Firefox/Profiles/x/places.sqlite
+~/Library/Application Support/BraveSoftware/Brave-Browser/Default/x
+~/Library/Application Support/Microsoft Edge/Default/x
+~/Library/Application Support/Arc/User Data/x
+~/Library/Application Support/Code/User/globalStorage/state.vscdb
+~/Library/Application Support/Claude/claude_desktop_config.json
+~/Library/Application Support/sops/age/keys.txt
+~/Library/Application Support/Slack/storage/x
+~/Library/Application Support/com.vercel.cli/config.json
+~/Library/Application Support/1Password/x
+~/Library/Group Containers/2BUA8C4S2C.com.1password/x
+~/Library/Preferences/netlify/config.json
+~/.config/Bitwarden CLI/data.json
+~/.config/chromium/Default/Login Data For Account
 """
 ORDINARY = """
 src/tokens.py docs/secrets.md src/secrets.py package.json keyboard.json monkey.json tokens.json key.md
 wp-config-sample.php appsettings.json appsettings.Development.json settings.json kubeconfig.md
-src/credentials.py passwords.md .git/HEAD config docs/credentials.md
-token.go tokenizer.txt nuget.md service_account.py
+src/credentials.py passwords.md .git/HEAD config docs/credentials.md token.go tokenizer.txt nuget.md
+service_account.py src/network/cookies/jar.py src/library/mail/send.php lib/cookies.js src/auth.py
+auth/login.ts docs/auth.md src/history.py docs/history.md version_history.txt chat_history.json
+src/private_keys.py src/wallet.rs src/crypto_rsa/sign.go test_ecdsa/x.py curve_ed25519.go src/keychain.swift
+keyring.py netrc.py npmrc.md .github/workflows/ci.yml .vscode/settings.json .vscode/launch.json
+.cursor/rules/x.mdc .claude/settings.json .git/logs/HEAD .git/refs/heads/main .gitignore .gitattributes
+.gitmodules .editorconfig .pre-commit-config.yaml .config/nvim/init.lua .bundle/plugin.rb
+.gradle/8.5/checksums.lock .terraform/modules/modules.json .terraform.lock.hcl gradle.properties
+settings.gradle pom.xml Cargo.toml Cargo.lock composer.json composer.lock poetry.toml uv.lock pyproject.toml
+bunfig.toml mix.exs rebar.config build.sbt Gemfile package-lock.json yarn.lock pnpm-workspace.yaml
+docker/Dockerfile docker-compose.yml Dockerfile helm/values.yaml charts/helm/registry/deployment.yaml
+k8s/deploy.yaml main.tf variables.tf terraform/main.tf fly.toml netlify.toml vercel.json
+.vercel/project.json wrangler.toml railway.json supabase/config.toml .supabase/x.sql firebase.json app.json
+Procfile heroku.yml serverless.yml src/slack/client.py src/discord/bot.py src/stripe/pay.rb kaggle/train.py
+huggingface/model.py wandb/run.py terraform-provider-1password/main.go src/onepassword.py vault/policy.hcl
+config/database.yml config/pip.toml .jupyter.md notebook.ipynb mlflow/model.py dvc.yaml .dvc/config
+.dvcignore .mcp.json .nvmrc .python-version .tool-versions CHANGELOG.asc release.tar.gz.asc keys.py
+keymap.json keyframes.css monkey.key.md profiles.yml
 """
 
 
-@pytest.mark.parametrize("path", CREDENTIALS.split())
+@pytest.mark.parametrize("path", CREDENTIALS.split() + WITH_SPACES.strip().splitlines())
 def test_a_place_of_credentials_is_asked_about_wherever_one_works_A9(path: str) -> None:
     home = Path.home()
     for tool in ("Read", "Grep", "Glob"):

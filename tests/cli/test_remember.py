@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from memdir.errors import SecretFound, UsageError
 from memdir.extract.remember import remember
 from memdir.extract.saved import Change
+from memdir.memory.checkup import checkup
 from memdir.memory.store import MemoryDir
 from memdir.memory.topic import TYPES, Topic
 from memdir.testing import temporary_memory
+from tests.cli.support import Desk
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)  # a Sunday
 
@@ -24,8 +27,14 @@ class Notebook:
 
     memory: MemoryDir
 
-    def __call__(self, text: str, kind: str | None = None) -> tuple[Change, ...]:
-        return remember(text, memory=self.memory, kind=kind, session=None, now=NOW).changes
+    def __call__(
+        self, text: str, kind: str | None = None, *, allow_secret: bool = False
+    ) -> tuple[Change, ...]:
+        saved = remember(
+            text, memory=self.memory, kind=kind, session=None, now=NOW, allow_secret=allow_secret
+        )
+        assert saved.refused == ()
+        return saved.changes
 
     @property
     def topics(self) -> list[Topic]:
@@ -237,3 +246,97 @@ def test_a_secret_and_nothing_at_all_are_refused_E10(notebook: Notebook) -> None
     with pytest.raises(UsageError):
         notebook(" \x07\n")
     assert notebook.topics == []
+
+
+# -- a secret that the person wants kept -----------------------------------------------------------------
+
+MARK = "<!-- memdir:allow-secret -->"
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+BLOCK = (
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "MIIEpAIBAAKCAQEAx9h3kq8Zk1mQ\n" * 8
+    + "-----END RSA PRIVATE KEY-----"
+)
+
+
+def test_a_refusal_names_the_rule_and_the_lines_and_no_value_E10(notebook: Notebook) -> None:
+    with pytest.raises(SecretFound) as refused:
+        notebook(f"the tokens:\n{TOKEN}\nand\npassword = Xk39dkfjsl2291")
+    assert "GitHub token" in refused.value.rules
+    assert refused.value.lines == (2, 4)
+    assert "a1B2" not in f"{refused.value} {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("said", "body"),
+    [
+        (f"the token is {TOKEN}", f"the token is {TOKEN} {MARK}"),
+        (f"one\n{TOKEN}\nthree", f"one\n{TOKEN} {MARK}\nthree"),
+        (f"{TOKEN} {MARK}", f"{TOKEN} {MARK}"),
+        ("password = Xk39dkfjsl2291", f"password = Xk39dkfjsl2291 {MARK}"),
+        ("密码是 Xk39dkfjsl2291", f"密码是 Xk39dkfjsl2291 {MARK}"),
+        (f"key:\n{BLOCK}", f"key:\n{BLOCK.replace('KEY-----', f'KEY----- {MARK}', 1)}"),
+        ("we deploy on Tuesdays", "we deploy on Tuesdays"),
+    ],
+)
+def test_a_secret_that_is_allowed_is_kept_and_marked_and_in_no_title_E10(
+    notebook: Notebook, said: str, body: str
+) -> None:
+    (made,) = notebook(said, allow_secret=True)
+    kept = notebook.only
+    assert kept.body == f"{body}\n"
+    told = f"{made.file} {kept.name} {kept.description} {notebook.memory.index()}"
+    for value in (TOKEN, "Xk39dkfjsl2291", "MIIEpAIBAAKCAQEA", MARK):
+        assert value not in told
+    assert checkup(notebook.memory) == []
+    assert notebook(said, allow_secret=True) == ()
+
+
+def test_a_mark_without_the_option_lets_nothing_in_E10(notebook: Notebook) -> None:
+    with pytest.raises(SecretFound):
+        notebook(f"the token is {TOKEN} {MARK}")
+    assert notebook.topics == []
+
+
+def test_a_marked_line_may_become_an_earlier_one_E10(notebook: Notebook) -> None:
+    (made,) = notebook(f"the staging token for deploys is {TOKEN}", allow_secret=True)
+    (changed,) = notebook("the staging token for deploys is in the vault")
+    assert (changed.action, changed.file) == ("updated", made.file)
+    assert f"Earlier: the staging token for deploys is {TOKEN} {MARK}\n" in notebook.only.body
+    assert TOKEN not in notebook.memory.index()
+
+
+def test_two_marked_memories_are_not_alike_for_their_marks_E10(notebook: Notebook) -> None:
+    made = [
+        notebook(said, allow_secret=True)[0].file
+        for said in (f"deploys use {TOKEN}", "the printer: password = Xk39dkfjsl2291")
+    ]
+    assert len(set(made)) == 2
+
+
+def test_the_option_is_the_persons_at_the_command_line_E10(desk: Desk) -> None:
+    refused = desk("remember", f"the token is {TOKEN}")
+    assert refused.code == 5
+    assert "GitHub token" in refused.err
+    assert "--allow-secret" in refused.err
+    kept = desk("remember", "--allow-secret", f"the token is {TOKEN}")
+    assert kept.code == 0
+    assert TOKEN not in kept.out + kept.err
+    (text,) = desk.files().values()
+    assert f"the token is {TOKEN} {MARK}\n" in text
+    assert desk("doctor").code == 0
+
+
+def test_an_edit_lets_a_marked_line_through_and_no_other_E10(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    desk("remember", "we deploy on Tuesdays")
+    (name,) = desk.files()
+    for text, code in ((f"token {TOKEN}", 5), (f"token {TOKEN} {MARK}", 0), ("password = Xk39dkfjsl2291", 5)):
+        for key, value in desk.editor(f"echo '{text}' >> \"$1\"").items():
+            monkeypatch.setenv(key, value)
+        assert desk("edit", name).code == code
+    assert f"token {TOKEN} {MARK}\n" in desk.files()[name]
+    assert "Xk39dkfjsl2291" not in desk.files()[name]

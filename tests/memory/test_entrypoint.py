@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memdir.memory.entrypoint import (
@@ -408,6 +408,7 @@ POINTERS = st.builds(
 
 
 @given(INDEXES, POINTERS)
+@example("\r- [](.md)\n\n", Pointer(title="t", file="0x.md", hook=""))
 def test_adding_a_pointer_twice_is_adding_it_once_and_removing_undoes_it_F6(
     text: str, pointer: Pointer
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.errors import SecretFound
+from memdir.memory import leaks
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import ANY, MemoryDir
 
@@ -84,3 +85,61 @@ def test_the_folders_above_a_memory_directory_may_have_any_name_E10(tmp_path: Pa
     store.prepare()
     written = store.write(store.directory / "a.md", b"x\n", expected=None, now=NOW, origin=None)
     assert written.file == "a.md"
+
+
+MARKED = f"the key is {TOKEN} <!-- memdir:allow-secret -->"
+
+
+def test_the_message_names_the_rule_and_the_line_and_says_what_to_do_E10() -> None:
+    with pytest.raises(SecretFound) as caught:
+        leaks.refuse(f"---\nname: ci\n---\nthe key is {TOKEN}\n", "", name="ci.md")
+    assert str(caught.value) == "not written: line 4 of ci.md holds what looks like a secret (GitHub token)"
+    assert caught.value.hint == "write the same fact without the value: say where it is kept, or leave it out"
+    with pytest.raises(SecretFound, match=r"^not written: lines 1, 3 of ci\.md hold what looks like"):
+        leaks.refuse(f"{TOKEN}\n\npassword: Kestrel-lamp-42\n", "", name="ci.md")
+
+
+@pytest.mark.parametrize(
+    "marked", [MARKED, MARKED.replace("allow-", "allow\u200b-"), f"x = '{TOKEN}'  # memdir:allow-secret"]
+)
+def test_a_marker_that_a_tool_adds_is_refused_like_the_secret_E10(marked: str) -> None:
+    for old in ("", "other\n", marked.partition(" <!--")[0].partition("  #")[0] + "\n"):
+        with pytest.raises(SecretFound, match=r"line 1 of a\.md") as caught:
+            leaks.refuse(f"{marked}\n", old, name="a.md")
+        assert TOKEN[4:] not in str(caught.value)
+
+
+def test_a_marker_without_a_secret_opens_no_line_for_later_E10() -> None:
+    with pytest.raises(SecretFound, match="only a person may set"):
+        leaks.refuse("the key is <!-- memdir:allow-secret -->\n", "the key is\n", name="a.md")
+
+
+def test_a_marked_line_that_stays_as_it_was_stops_no_edit_E10() -> None:
+    leaks.refuse(f"# title\n{MARKED}\nmore\n", f"{MARKED}\n", name="a.md")
+    leaks.refuse(f"{MARKED}\r\nmore\r\n", f"{MARKED}\n", name="a.md")
+    leaks.refuse("nothing\n", f"{MARKED}\n", name="a.md")
+
+
+def test_another_secret_on_a_marked_line_is_refused_E10() -> None:
+    with pytest.raises(SecretFound):
+        leaks.refuse(
+            MARKED.replace(TOKEN, TOKEN[::-1].replace("_phg", "") + "ghp_"), f"{MARKED}\n", name="a.md"
+        )
+    with pytest.raises(SecretFound):
+        leaks.refuse(MARKED.replace("the key is", "password: Kestrel-lamp-42,"), f"{MARKED}\n", name="a.md")
+
+
+def test_the_person_may_mark_a_line_and_no_other_line_profits_E10() -> None:
+    leaks.refuse(f"{MARKED}\n", "", name="a.md", by_person=True)
+    leaks.refuse(f"---\ndescription: {TOKEN} # memdir:allow-secret\n---\n", "", name="a.md", by_person=True)
+    with pytest.raises(SecretFound, match=r"line 2 of a\.md"):
+        leaks.refuse(f"{MARKED}\npassword: Kestrel-lamp-42\n", "", name="a.md", by_person=True)
+    with pytest.raises(SecretFound):
+        leaks.refuse(f"the key is {TOKEN}\n", "", name="a.md", by_person=True)
+
+
+def test_a_tool_writes_no_marker_through_the_store_E10(store: MemoryDir) -> None:
+    (store.directory / "a.md").write_text("x\n", encoding="utf-8")
+    with pytest.raises(SecretFound):
+        store.write("a.md", f"{MARKED}\n".encode(), expected=ANY, now=NOW, origin=None)
+    assert (store.directory / "a.md").read_text(encoding="utf-8") == "x\n"

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from memdir import fs
+from memdir.agent.credentials import leads_to_secrets
+from memdir.agent.shell import check
+from memdir.agent.shell.wildcards import named
 from memdir.agent.tools.base import place
-from memdir.agent.tools.credentials import leads_to_secrets
 from memdir.errors import ToolError, UnsafePath
 from memdir.model.messages import ToolUse
 from memdir.paths import OBEYED
@@ -71,15 +73,12 @@ def decide_fork(call: ToolUse, *, memory: Path, cwd: Path, also: Sequence[Path] 
     It reads there, in the working folder `cwd` and in the folders `also`, and nowhere else.
     """
     if call.name == "Bash":
-        return Deny(
-            reason="no Bash for background jobs",
-            text="Bash is not available to a background memory job. Use Read, Glob and Grep to look, "
-            f"and Write or Edit for memory files in {memory}.",
-        )
+        return _run_by_fork(call, cwd, (memory, cwd, *also))
     if call.name not in READERS | WRITERS:
         return Deny(
             reason="not a tool for background jobs",
-            text=f"{call.name} is not available to a background memory job.",
+            text=f"{call.name} is not available to a background memory job. Use Read, Glob and Grep to look, "
+            f"and Write or Edit for memory files in {memory}.",
         )
     try:
         target = target_of(call, cwd)
@@ -103,6 +102,28 @@ def _read_by_fork(target: Path, folders: Sequence[Path]) -> Verdict:
             text=f"{target} does not belong to this project; a background memory job reads only in it and in "
             "its memory.",
         )
+    return Allow()
+
+
+def _run_by_fork(call: ToolUse, cwd: Path, folders: Sequence[Path]) -> Verdict:
+    """A command line that only reads (A6), and only where Read might look."""
+    command = call.input.get("command")
+    verdict = check(command if isinstance(command, str) else "")
+    if not verdict.allowed:
+        return Deny(
+            reason="not a read-only command",
+            text=f"{verdict.reason}. A background job may only read with Bash: plain commands such as ls, "
+            "cat, head, grep, find, git log, with pipes, && and ;. Read, Glob and Grep do most of it.",
+        )
+    for path in verdict.paths:
+        try:
+            targets = [place(one, cwd) for one in named(path, cwd)]
+        except ToolError as error:
+            return Deny(reason=_NO_PATH, text=str(error))
+        for target in targets:
+            answer = _read_by_fork(target, folders)
+            if isinstance(answer, Deny):
+                return answer
     return Allow()
 
 

@@ -25,6 +25,7 @@ from memdir.errors import MemdirError, UsageError
 COMMANDS = {
     "chat": "memdir.cli.chat:chat",
     "demo": "memdir.cli.demo:demo",
+    "doctor": "memdir.cli.doctor:doctor",
     "edit": "memdir.cli.files:edit",
     "forget": "memdir.cli.files:forget",
     "learn": "memdir.cli.learn:learn",

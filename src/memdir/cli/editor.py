@@ -39,7 +39,8 @@ def edit_memory(project: Project, name: str) -> Written | None:
         if changed == stored.data:
             copy.unlink(missing_ok=True)
             return None
-        written = memory.write(stored.file, changed, expected=stored.digest, now=project.now(), origin=None)
+        own = memory.by_person()
+        written = own.write(stored.file, changed, expected=stored.digest, now=project.now(), origin=None)
     except (MemdirError, OSError) as error:
         _keep_or_drop(copy, stored.data, error)
         raise

@@ -13,7 +13,7 @@ import click
 from memdir import app
 from memdir.cli.opening import memory_of, open_project
 from memdir.cli.output import columns, emit_json, json_option, talk
-from memdir.errors import NotFound, UsageError
+from memdir.errors import NotFound, SecretFound, UsageError
 from memdir.memory import entrypoint, manifest, topic
 from memdir.memory.scan import Header
 from memdir.memory.store import MemoryDir, Stored
@@ -117,13 +117,19 @@ def edit(opened: app.Opening, name: str) -> None:
 @click.command(short_help="Remember something.")
 @click.argument("text", nargs=-1)
 @click.option("--type", "kind", type=click.Choice(topic.TYPES), help="What kind of memory it is.")
+@click.option("--allow-secret", is_flag=True, help="Keep it although it looks like a secret.")
 @json_option
 @click.pass_obj
-def remember(opened: app.Opening, text: tuple[str, ...], kind: str | None, as_json: bool) -> None:
+def remember(
+    opened: app.Opening, text: tuple[str, ...], kind: str | None, allow_secret: bool, as_json: bool
+) -> None:
     """Remember TEXT (or standard input, when there is none).
 
     A memory that is about the same thing is brought up to date. Put `--` before a TEXT that begins with a
     dash.
+
+    What looks like a secret is refused. With --allow-secret it is kept, and its line gets the mark
+    `<!-- memdir:allow-secret -->`. Only you can set that: by this option, with `memdir edit`, or in the file.
     """
     project = open_project(opened)
     memory_of(project)
@@ -132,9 +138,13 @@ def remember(opened: app.Opening, text: tuple[str, ...], kind: str | None, as_js
         raise UsageError(
             "nothing to remember", hint='say what, as in: memdir remember "we deploy on Tuesdays"'
         )
-    saved = project.remember(words, kind=kind)
-    if saved.refused:
-        raise saved.refused[0]
+    try:
+        saved = project.remember(words, kind=kind, allow_secret=allow_secret)
+        if saved.refused:
+            raise saved.refused[0]
+    except SecretFound as error:
+        error.hint = f"{error.hint}. If it is none, or has to be kept, add --allow-secret"
+        raise
     if as_json:
         emit_json(files=[change_as_json(change) for change in saved.changes])
     for change in saved.changes if not as_json else ():

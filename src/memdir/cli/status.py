@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from memdir import app
+from memdir.agent.shell.wall import standing
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.errors import UsageError
@@ -62,6 +63,7 @@ def _facts(project: app.Project) -> dict[str, Any]:
     wrong = _wrong(names, Models.places(settings, project.said_at))
     shown = {job: specs.shown(name) for job, name in names.items()}
     does = {job: None if job in wrong else name for job, name in shown.items()}
+    wall = standing()
     facts: dict[str, Any] = {
         "on": project.memory is not None,
         "reason": project.switch.reason if project.memory or not project.switch.on else "no safe place",
@@ -75,6 +77,8 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "extract": settings.features.extract,
         "recall": settings.features.recall,
         "dream": settings.features.dream,
+        "wall": wall.name,
+        "wallSays": wall.says,
         "warnings": [*project.warnings, *dict.fromkeys(wrong.values())],
         "problems": [],
     }
@@ -135,4 +139,5 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("recall", f"{switch('recall')}, {by('recallModel')}"),
         ("extraction", f"{switch('extract')}, {by('extractModel')}"),
         ("dream", f"{switch('dream')}, {by('dreamModel')}"),
+        ("commands", f"background ones: {facts['wallSays']}"),
     ]

@@ -4,6 +4,9 @@ The person has decided that it is worth keeping and how to say it: their words b
 stand, with relative dates made absolute. The rules of `extract.local` only say what kind of memory it is.
 What is there already is not doubled: a memory about the same thing gets the new words on top, and what it
 said before stays below them.
+
+A secret is refused, unless the person insists: then the lines that hold one get the allow marker, and neither
+the title nor the index has the value (E10).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from memdir.memory import topic
 from memdir.memory.store import MemoryDir
 from memdir.memory.words import words
 from memdir.model.messages import person
-from memdir.secrets import scan
+from memdir.secrets import ALLOWED, allowed_lines, scan
 
 if TYPE_CHECKING:
     from memdir.extract.local import Known, Proposal
@@ -58,27 +61,43 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _MARKDOWN = frozenset("-*#>|`")
 _EARLIER = ("Earlier: ", "之前：")
+_MARKER = f" <!-- {ALLOWED} -->"
 
 
-def remember(text: str, *, memory: MemoryDir, kind: str | None, session: str | None, now: datetime) -> Saved:
+def remember(
+    text: str,
+    *,
+    memory: MemoryDir,
+    kind: str | None,
+    session: str | None,
+    now: datetime,
+    allow_secret: bool = False,
+) -> Saved:
     """Save what the person says. `kind` overrules the kind that the words suggest.
 
-    Nothing is changed if a memory says the same already.
+    Nothing is changed if a memory says the same already. `allow_secret`: the person knows of a secret in the
+    text, and wants it kept.
 
     Raises:
-        SecretFound: the text holds a secret.
+        SecretFound: the text holds a secret, and `allow_secret` is not set.
         UsageError: there is nothing to remember, or far too much.
     """
     from memdir.extract.rules import carry_out
 
-    said = _dated(_checked(_tidy(text)), now.date())
+    said = _dated(_checked(_tidy(text), allow_secret=allow_secret), now.date())
+    said = _marked(said) if allow_secret else said
     chosen = cast("Kind", kind) if kind in topic.TYPES else None
 
     def proposed(existing: Sequence[Known]) -> list[Proposal]:
         return _proposed(said, existing, chosen=chosen, today=now.date())
 
     return carry_out(
-        proposed, said=[person(said, at=now)], memory=memory, session=session, worker=LABEL, now=now
+        proposed,
+        said=[person(said, at=now)],
+        memory=memory.by_person(),
+        session=session,
+        worker=LABEL,
+        now=now,
     )
 
 
@@ -98,7 +117,7 @@ def _unseen(letter: str) -> bool:
     return unicodedata.category(letter) == "Cc" or letter in _TURNS
 
 
-def _checked(text: str) -> str:
+def _checked(text: str, *, allow_secret: bool) -> str:
     if not text:
         raise UsageError("there is nothing to remember in that")
     if len(text) > LONGEST:
@@ -106,8 +125,26 @@ def _checked(text: str) -> str:
             f"{len(text):,} characters are too many for a memory",
             hint=f"keep them in a file and remember where it is; a memory has at most {LONGEST:,}",
         )
-    if found := scan(text):
-        raise SecretFound(tuple(sorted({finding.rule for finding in found})), where="the text")
+    if not allow_secret and (found := scan(text)):
+        lines = sorted({finding.line(text) for finding in found}) if "\n" in text else ()
+        rules = sorted({finding.rule for finding in found})
+        raise SecretFound(tuple(rules), where="the text", lines=tuple(lines))
+    return text
+
+
+def _marked(text: str) -> str:
+    """The text with the allow marker on each line where a secret begins."""
+    lines, marked = text.split("\n"), allowed_lines(text)
+    for number in {finding.line(text) for finding in scan(text)} - marked:
+        lines[number - 1] = lines[number - 1].rstrip() + _MARKER
+    return "\n".join(lines)
+
+
+def _told(text: str) -> str:
+    """The text as a title or the index may tell it: without secrets and markers."""
+    text = text.replace(_MARKER, "")
+    for finding in reversed(scan(text)):
+        text = f"{text[: finding.start]}…{text[finding.end :]}"
     return text
 
 
@@ -154,15 +191,16 @@ def _proposed(said: str, existing: Sequence[Known], *, chosen: Kind | None, toda
     from memdir.extract.local.compose import stem
     from memdir.extract.same import about_the_same
 
-    title, about = _headline(said, LONGEST_TITLE), _summary(said, LONGEST_DESCRIPTION)
+    plain, told = said.replace(_MARKER, ""), _told(said)
+    title, about = _headline(told, LONGEST_TITLE), _summary(told, LONGEST_DESCRIPTION)
     evidence = Evidence(turn=0, sentence=title)
     if same := _same(said, existing):
         retyped = Update(
             file=same.file, body=same.body, name=None, description=None, type=chosen, evidence=evidence
         )
         return [retyped] if chosen not in (None, same.type) else []
-    kind = chosen or _suggested(said, today)
-    if known := about_the_same(said, existing, kind):
+    kind = chosen or _suggested(told, today)
+    if known := about_the_same(plain, existing, kind):
         body, replaced = _on_top(said, known.body)
         named_by_us = _folded(known.name) and _folded(known.description).startswith(_folded(known.name)[:20])
         return [
@@ -235,7 +273,8 @@ def _beside(line: str, said: str) -> str | None:
     terms = set(words(_unmarked(line)))
     if terms and terms <= set(words(said)):
         return None
-    if share(line, said) < ALIKE or line[:1] in _MARKDOWN or line.startswith(_EARLIER):
+    alike = share(line.removesuffix(_MARKER), said.replace(_MARKER, "")) >= ALIKE
+    if not alike or line[:1] in _MARKDOWN or line.startswith(_EARLIER):
         return line
     return _EARLIER[bool(_HAN.search(said))] + line
 
@@ -243,4 +282,4 @@ def _beside(line: str, said: str) -> str | None:
 def _unmarked(line: str) -> str:
     for mark in _EARLIER:
         line = line.removeprefix(mark)
-    return line
+    return line.removesuffix(_MARKER)

@@ -274,6 +274,8 @@ def _inserted(lines: Sequence[str], place: int, new: Sequence[str], eol: str) ->
     if before and not before[-1].endswith(("\n", "\r")):
         before[-1] += eol
     new = [*new[:-1], new[-1] if not behind or new[-1].endswith(("\n", "\r")) else new[-1] + eol]
+    if behind and new and new[-1].endswith("\r") and behind[0].startswith("\n"):
+        new[-1] += "\n"  # else the two line ends would become one
     return [*before, *new, *behind]
 
 

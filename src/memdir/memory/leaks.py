@@ -14,18 +14,30 @@ from memdir.errors import SecretFound
 from memdir.memory import entrypoint, frontmatter
 from memdir.memory.frontmatter import Entry
 from memdir.memory.manifest import visible
-from memdir.secrets import scan
+from memdir.secrets import allowed_lines, scan
 
 MASKED = "a file whose name looks like a secret"
+MARKER = "an allow marker, which only a person may set"
 
 
-def refuse(new: str, old: str, *, name: str) -> None:
-    """Raise SecretFound for a secret in the new text; one that the old holds too is no leak by us (E10)."""
+def refuse(new: str, old: str, *, name: str, by_person: bool = False) -> None:
+    """Raise SecretFound for a secret in the new text; one that the old holds too is no leak by us (E10).
+
+    The allow marker (`secrets.ALLOWED`) is the person's to set. A write by a tool, a fork or a model that
+    adds one is refused, whether or not a secret stands beside it, or it would open the line to the
+    next write; a marked line that stays as it was is no news. `by_person`: the person's own hand wrote the
+    new text, so secrets on lines with the marker don't count; those on other lines do.
+    """
+    if not by_person and (added := _added_markers(new, old)):
+        raise SecretFound((MARKER,), where=called(name), lines=added)
     found = _found(_views(new))
     if found:
-        found -= _found(_views(old))
+        known = {value for _, value in _found(_views(old))}
+        if by_person:
+            known |= _allowed(new)
+        found = {(rule, value) for rule, value in found if value not in known}
     if found:
-        raise SecretFound(_rules(found), where=called(name))
+        raise SecretFound(_rules(found), where=called(name), lines=_lines(new, {value for _, value in found}))
 
 
 def refuse_name(file: str | Path, *, below: Iterable[Path]) -> None:
@@ -49,6 +61,33 @@ def _found(texts: Iterable[str]) -> set[tuple[str, str]]:
 
 def _rules(found: set[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(sorted({rule for rule, _ in found}))
+
+
+def _added_markers(new: str, old: str) -> tuple[int, ...]:
+    """The lines of the new text, from 1, that have the allow marker and did not stand so in the old."""
+    marked = allowed_lines(new) | allowed_lines(visible(new))
+    if not marked:
+        return ()
+    before, lines = set(_split(old)), _split(new)
+    return tuple(sorted(number for number in marked if lines[number - 1] not in before))
+
+
+def _split(text: str) -> list[str]:
+    return [line.rstrip("\r") for line in text.split("\n")]
+
+
+def _allowed(text: str) -> set[str]:
+    """The values of the secrets on lines that the person marked."""
+    values: set[str] = set()
+    for view in {text, visible(text)}:
+        counted = scan(view, honour_marker=True)
+        values |= {view[one.start : one.end] for one in scan(view) if one not in counted}
+    return values
+
+
+def _lines(text: str, values: set[str]) -> tuple[int, ...]:
+    """Where in the text as it stands the values are; nowhere, if escapes hide them."""
+    return tuple(sorted({one.line(text) for one in scan(text) if text[one.start : one.end] in values}))
 
 
 def _views(text: str) -> Iterator[str]:

@@ -95,6 +95,13 @@ class MemoryDir:
         self.trash = Trash(trash)
         self.index_file = IndexFile(directory)
         self.journal: Journal | None = None
+        self._by_person = False
+
+    def by_person(self) -> MemoryDir:
+        """The same directory, written to by the person's own hand: lines they marked may hold secrets."""
+        view = copy(self)
+        view._by_person = True  # noqa: SLF001 - its own kind
+        return view
 
     def prepare(self) -> None:
         """Make the directory (P7). A refusal is logged, and shows again when something is written."""
@@ -355,7 +362,8 @@ class MemoryDir:
         action: Action = "unchanged"
         fresh = data
         if data != old:
-            leaks.refuse(encoding.readable(data), encoding.readable(old or b""), name=name)
+            before, after = encoding.readable(old or b""), encoding.readable(data)
+            leaks.refuse(after, before, name=name, by_person=self._by_person)
             fresh = topic.stamp(data, now=now, origin=origin) if is_memory else data
             with noting(
                 self.journal,

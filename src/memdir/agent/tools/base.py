@@ -19,6 +19,7 @@ from typing import Any
 import anyio.to_thread
 
 from memdir import fs
+from memdir.agent.credentials import leads_to_secrets
 from memdir.agent.file_state import FileState
 from memdir.errors import Conflict, MemdirError, ToolError
 from memdir.memory.store import MemoryDir, Written
@@ -39,6 +40,7 @@ class ToolContext:
     did to the memory directory, in order. `environment` goes to processes, as `process.handed_on` has it.
     `memory_only`: nothing outside memory is written, also if a path leads elsewhere than when it was allowed.
     `host`: the table of the conversation that a fork works for; what the fork writes is no news there (E8).
+    `beside`: what a fork may read besides memory and the working folder.
     """
 
     cwd: Path
@@ -48,9 +50,15 @@ class ToolContext:
     origin: Origin | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     memory_only: bool = False
+    beside: tuple[Path, ...] = ()
     host: FileState | None = None
     wrote: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that a fork may read; the root of the machine is the working folder of nobody."""
+        memory = () if self.memory is None else (self.memory.directory,)
+        return tuple(one for one in (*memory, self.cwd, *self.beside) if one != Path(one.anchor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +161,23 @@ def place(given: str, cwd: Path) -> Path:
 def in_memory(path: Path, context: ToolContext) -> bool:
     """Whether the path leads into the memory directory, so that reading and writing go by its rules (A8)."""
     return context.memory is not None and fs.inside(context.memory.directory, path)
+
+
+def where_read(path: Path, context: ToolContext) -> tuple[Path, Path | None]:
+    """The real place of what is to be read, and for a fork the folder that it must lie in (A5).
+
+    It was allowed before: here it is looked at again, since the path may lead elsewhere by now.
+
+    Raises:
+        ToolError: a fork may not read what is there now.
+    """
+    if not context.memory_only:
+        return path, None
+    real = Path(os.path.realpath(path))
+    folder = next((one for one in context.folders() if fs.inside(one, real)), None)
+    if folder is None or leads_to_secrets(real):
+        raise ToolError(f"{path} does not lead to where a background memory job reads")
+    return real, folder
 
 
 # -- text ------------------------------------------------------------------------------------------------

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 
-from memdir.agent.tools.base import Input, Tool, ToolContext, cut_middle, schema
-from memdir.agent.tools.process import run
+from memdir.agent.process import Ended, run
+from memdir.agent.shell import check
+from memdir.agent.shell.run import SECONDS, masked
+from memdir.agent.shell.run import run as run_guarded
+from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, schema
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
 
 DEFAULT_MS = 120_000
 MOST_MS = 600_000
+READING_MS = int(SECONDS * 1000)
 
 SPEC = ToolSpec(
     name="Bash",
@@ -26,26 +30,56 @@ SPEC = ToolSpec(
 
 
 async def bash(given: Input, context: ToolContext) -> str:
-    """Run one command line; an exit code other than 0 is an error result."""
+    """Run one command line; an exit code other than 0 is an error result.
+
+    For a background fork it is a command line that only reads, run in a way that keeps it so (A6).
+    """
     if "\0" in given["command"]:
         raise ToolError("the command holds a NUL byte")
-    shell = shutil.which("bash", path=context.environment.get("PATH"))
-    if shell is None:
-        raise ToolError("there is no bash on this machine; use the other tools")
-    milliseconds = given.get("timeout", DEFAULT_MS)
-    ended = await run(
-        [shell, "-c", given["command"]],
-        cwd=context.cwd,
-        environment=context.environment,
-        seconds=milliseconds / 1000,
-        join=True,
-    )
-    output = cut_middle(ended.output.decode("utf-8", errors="replace").rstrip("\n"))
+    if context.memory_only:
+        milliseconds = min(given.get("timeout", READING_MS), READING_MS)
+        ended = await _read_only(given["command"], context, milliseconds / 1000)
+        output = cut_middle(masked(cut_middle(_text(ended), 2 * LIMIT)))  # no secret is cut in two unseen
+    else:
+        milliseconds = given.get("timeout", DEFAULT_MS)
+        ended = await run(
+            [_shell(context), "-c", given["command"]],
+            cwd=context.cwd,
+            environment=context.environment,
+            seconds=milliseconds / 1000,
+            join=True,
+        )
+        output = cut_middle(_text(ended))
     if ended.code is None:
         raise ToolError(f"stopped after {milliseconds / 1000:g} seconds; until then it printed:\n{output}")
     if ended.code != 0:
         raise ToolError(f"exit code {ended.code}\n{output}".rstrip())
     return output or "(no output)"
+
+
+def _text(ended: Ended) -> str:
+    return ended.output.decode("utf-8", errors="replace").rstrip("\n")
+
+
+def _shell(context: ToolContext) -> str:
+    shell = shutil.which("bash", path=context.environment.get("PATH"))
+    if shell is None:
+        raise ToolError("there is no bash on this machine; use the other tools")
+    return shell
+
+
+async def _read_only(command: str, context: ToolContext, seconds: float) -> Ended:
+    """The permission has judged it before; it is judged again, so that no way around it runs anything."""
+    verdict = check(command)
+    if not verdict.allowed:
+        raise ToolError(f"{verdict.reason}. A background job may only read with Bash.")
+    return await run_guarded(
+        verdict,
+        cwd=context.cwd,
+        folders=context.folders(),
+        environment=context.environment,
+        seconds=seconds,
+    )
 
 
 BASH = Tool(spec=SPEC, read_only=False, run=bash)

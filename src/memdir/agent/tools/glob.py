@@ -6,7 +6,7 @@ import os
 
 import anyio.to_thread
 
-from memdir.agent.tools.base import Input, Tool, ToolContext, place, schema
+from memdir.agent.tools.base import Input, Tool, ToolContext, place, schema, where_read
 from memdir.agent.tools.search import matcher, walk
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
@@ -32,6 +32,7 @@ def glob(given: Input, context: ToolContext) -> str:
         raise ToolError("the pattern is relative to a folder and goes down from it; give the folder as path")
     if not folder.is_dir():
         raise ToolError(f"there is no folder {folder}")
+    folder, _ = where_read(folder, context)
     fits, root = matcher(pattern), str(folder)
     found = [
         (mtime_ns, path)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memdir.agent.tools import credentials, search
-from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, schema
-from memdir.agent.tools.process import Ended, run
+from memdir.agent import credentials
+from memdir.agent.process import Ended, run
+from memdir.agent.tools import search
+from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, schema, where_read
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
@@ -75,6 +76,9 @@ async def grep(given: Input, context: ToolContext) -> str:
         raise ToolError(f"there is no {path}")
     if path == Path(path.anchor):
         raise ToolError(f"{path} is the whole machine; choose a folder in it")
+    path, _ = where_read(path, context)
+    if not (path.is_dir() or path.is_file()):
+        raise ToolError(f"{path} is no file that can be searched")
     ripgrep = shutil.which("rg", path=context.environment.get("PATH"))
     hits = await (_with_ripgrep(ripgrep, given, path, context) if ripgrep else _alone(given, path, context))
     lines = list(_words([hit for hit in hits if not _passed_by(hit.path, path)], given))

@@ -19,6 +19,7 @@ from memdir.agent.tools.base import (
     place,
     schema,
     told_to_the_model,
+    where_read,
 )
 from memdir.agent.tools.picture import recognised
 from memdir.agent.tools.text import decode, lines_of
@@ -112,7 +113,8 @@ def load(path: Path, context: ToolContext) -> tuple[bytes, int]:
         if context.memory and path.suffix == ".md" and in_memory(path, context):
             stored = context.memory.read(Path(os.path.realpath(path)))
             return stored.data, stored.mtime_ns
-        return fs.read_file(path), found.st_mtime_ns
+        real, folder = where_read(path, context)
+        return fs.read_file(real, within=folder), found.st_mtime_ns
 
 
 def _nearest(path: Path) -> str:

@@ -1,0 +1,76 @@
+"""A command line that passed -> what it printed, run so that it could do no harm even if it were misjudged.
+
+The script of the verdict runs, not the text. It has a scrubbed environment, a search path without the
+project, git settings that run nothing, limits of its own, and behind it the wall that this system offers.
+Secrets in what it prints are masked: the answer goes to a model (E10).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio.to_thread
+
+from memdir import secrets
+from memdir.agent.process import Ended, run_as_it_is
+from memdir.agent.shell import repository
+from memdir.agent.shell.environment import scrubbed
+from memdir.agent.shell.verdict import Verdict
+from memdir.agent.shell.wall import behind, standing
+from memdir.errors import ToolError
+
+SECONDS = 10.0
+"""How long a read-only command may take."""
+
+_LIMITS = "ulimit -S -c 0 -t 30 -f {blocks} -v 4194304 2>/dev/null; "
+"""No core file, 30 seconds of processor time, files of some size, 4 GiB of memory."""
+_SCRATCH_BLOCKS = 262_144
+"""Of 1,024 bytes: what sort may put aside where the wall has a scratch folder. Elsewhere nothing."""
+
+
+async def run(
+    verdict: Verdict,
+    *,
+    cwd: Path,
+    folders: Sequence[Path],
+    environment: Mapping[str, str],
+    seconds: float = SECONDS,
+) -> Ended:
+    """Run the script of a verdict that allows it, in `cwd`. It sees `folders` and the system, read-only.
+
+    Raises:
+        ToolError: there is no bash, or git is not to look into a repository.
+    """
+    clean = scrubbed(environment, avoid=folders)
+    shell = shutil.which("bash", path=clean["PATH"])
+    if shell is None:
+        raise ToolError("there is no bash on this machine; use the other tools")
+    wall = await anyio.to_thread.run_sync(standing)
+    if verdict.repositories:
+        places = [_place(folder, cwd) for folder in verdict.repositories]
+        known = [place for place in places if place.is_dir()]
+        clean |= await repository.overrides(known, clean, allowed=folders, walled=wall.name != "none")
+    limits = _LIMITS.format(blocks=_SCRATCH_BLOCKS if wall.name == "bubblewrap" else 0)
+    command = [shell, "--norc", "--noprofile", "-c", limits + verdict.script]
+    return await run_as_it_is(
+        behind(wall, command, folders=folders, cwd=cwd, environment=clean),
+        cwd=cwd,
+        environment=clean,
+        seconds=seconds,
+        join=True,
+    )
+
+
+def masked(output: str) -> str:
+    """The output with secrets taken out of it."""
+    for finding in reversed(secrets.scan(output)):
+        output = f"{output[: finding.start]}[{finding.rule}, hidden]{output[finding.end :]}"
+    return output
+
+
+def _place(folder: str, cwd: Path) -> Path:
+    if folder.startswith("~/"):
+        return Path.home() / folder[2:]
+    return cwd / folder

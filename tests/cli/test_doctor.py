@@ -1,0 +1,83 @@
+"""`memdir doctor`: what was written past our checks is told, with its cure and no value (E10, H1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.support import Desk
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+def test_a_sound_directory_ends_with_0_H1(desk: Desk) -> None:
+    none = desk("doctor")
+    assert (none.code, none.out) == (0, "")
+    assert "nothing to look at" in none.err
+    desk("remember", "we deploy on Tuesdays")
+    sound = desk("doctor")
+    assert (sound.code, sound.out, sound.err) == (0, "", f"nothing found in {desk.memory}\n")
+
+
+def test_a_secret_ends_with_5_and_its_value_is_told_nowhere_E10(desk: Desk) -> None:
+    desk("remember", "we deploy on Tuesdays")
+    (desk.memory / "by_hand.md").write_text(f"one\nthe token is {TOKEN}\n", "utf-8")
+    before = desk.files()
+    ran = desk("doctor")
+    assert ran.code == 5
+    place, cure = ran.out.splitlines()
+    assert place.startswith("by_hand.md:2: ")
+    assert "GitHub token" in place
+    assert "memdir:allow-secret" in cure
+    assert ran.err == f"findings in {desk.memory}: 1, of which secrets: 1\n"
+    assert TOKEN[5:] not in ran.out + ran.err
+    assert desk.files() == before
+
+
+def test_other_findings_end_with_1_H1(desk: Desk) -> None:
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
+    (desk.memory / "project_deploy_tuesdays.md").unlink()
+    (desk.memory / "con.md").write_text("x", "utf-8")
+    ran = desk("doctor")
+    assert ran.code == 1
+    assert ran.out.splitlines()[0].startswith("MEMORY.md:1: it points to project_deploy_tuesdays.md")
+    assert ran.out.splitlines()[2].startswith("con.md: ")
+
+
+def test_findings_are_told_as_json_H1(desk: Desk) -> None:
+    desk("remember", "we deploy on Tuesdays")
+    sound = desk("doctor", "--json")
+    assert (sound.code, sound.json["version"], sound.json["findings"]) == (0, 1, [])
+    assert (sound.json["on"], sound.json["memory"]) == (True, str(desk.memory))
+    (desk.memory / "by_hand.md").write_text(TOKEN, "utf-8")
+    ran = desk("doctor", "--json")
+    assert ran.code == 5
+    (finding,) = ran.json["findings"]
+    assert {key: finding[key] for key in ("path", "line", "kind", "rule")} == {
+        "path": "by_hand.md",
+        "line": 1,
+        "kind": "secret",
+        "rule": "GitHub token",
+    }
+    assert set(finding) == {"path", "line", "kind", "rule", "reason", "cure"}
+    assert TOKEN[5:] not in ran.out + ran.err
+
+
+def test_memory_that_is_off_is_looked_through_and_told_to_be_off_S3(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk("remember", "we deploy on Tuesdays")
+    (desk.memory / "by_hand.md").write_text(TOKEN, "utf-8")
+    monkeypatch.setenv("MEMDIR_DISABLE", "1")
+    ran = desk("doctor")
+    assert ran.code == 5
+    assert "(memory is off: MEMDIR_DISABLE" in ran.err
+    assert desk("doctor", "--json").json["on"] is False
+
+
+def test_a_name_steers_no_terminal_H1(desk: Desk) -> None:
+    desk("remember", "we deploy on Tuesdays")
+    (desk.memory / "a\x1b[31m\nb.md").write_text(TOKEN, "utf-8")
+    ran = desk("doctor")
+    assert ran.code == 5
+    assert "\x1b" not in ran.out + ran.err
+    assert ran.out.splitlines()[0].startswith("a\\x1b[31m\\x0ab.md: ")
