@@ -5,7 +5,6 @@ The format is described at the head of that file. Every entry is data; what a KI
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -62,6 +61,8 @@ _EXAMPLES = {"try", "refuse"}
 @cache
 def entries() -> Mapping[str, Entry]:
     """All commands by name; a subcommand of git as `git log`."""
+    import tomllib
+
     text = files("memdir.agent.shell").joinpath("commands.toml").read_text(encoding="utf-8")
     return dict(_read(tomllib.loads(text), prefix=""))
 
