@@ -68,25 +68,11 @@ async def run(
     given: bytes | None = None,
     join: bool = False,
 ) -> Ended:
-    """Run a command of the model's: `run_as_it_is` with the environment as `handed_on` has it."""
-    return await run_as_it_is(
-        command, cwd=cwd, environment=handed_on(environment), seconds=seconds, given=given, join=join
-    )
-
-
-async def run_as_it_is(
-    command: Sequence[str],
-    *,
-    cwd: Path,
-    environment: Mapping[str, str],
-    seconds: float,
-    given: bytes | None = None,
-    join: bool = False,
-) -> Ended:
     """Run a command in a process group of its own, and kill all that is left of the group afterwards.
 
-    It gets exactly the environment given. `given` goes to its stdin (None: there is no stdin). `join` puts
-    stderr among the output. When the time is up, or the caller is cancelled, the whole group is killed.
+    It gets this environment and nothing else (`handed_on`: what is left of one for the model's commands).
+    `given` goes to its stdin (None: there is no stdin). `join` puts stderr among the output. When the time is
+    up, or the caller is cancelled, the whole group is killed.
     """
     with anyio.CancelScope(shield=True):  # a start broken off half-way would leave a child behind
         process = await anyio.open_process(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memdir import fs
-from memdir.agent.process import Ended, run_as_it_is
+from memdir.agent.process import Ended, run
 from memdir.errors import ToolError
 
 _SECONDS = 3.0
@@ -134,4 +134,4 @@ async def _lines(asked: Sequence[str], folder: Path, environment: Mapping[str, s
 
 async def _git(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Ended:
     command = ["git", "-C", str(folder), *arguments]
-    return await run_as_it_is(command, cwd=folder, environment=environment, seconds=_SECONDS)
+    return await run(command, cwd=folder, environment=environment, seconds=_SECONDS)

@@ -14,7 +14,8 @@ from pathlib import Path
 import anyio.to_thread
 
 from memdir import secrets
-from memdir.agent.process import Ended, run_as_it_is
+from memdir.agent import process
+from memdir.agent.process import Ended
 from memdir.agent.shell import repository
 from memdir.agent.shell.environment import scrubbed
 from memdir.agent.shell.verdict import Verdict
@@ -54,7 +55,7 @@ async def run(
         clean |= await repository.overrides(known, clean, allowed=folders, walled=wall.name != "none")
     limits = _LIMITS.format(blocks=_SCRATCH_BLOCKS if wall.name == "bubblewrap" else 0)
     command = [shell, "--norc", "--noprofile", "-c", limits + verdict.script]
-    return await run_as_it_is(
+    return await process.run(
         behind(wall, command, folders=folders, cwd=cwd, environment=clean),
         cwd=cwd,
         environment=clean,

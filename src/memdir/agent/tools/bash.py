@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from memdir.agent.process import Ended, run
+from memdir.agent.process import Ended, handed_on, run
 from memdir.agent.shell import check
 from memdir.agent.shell.run import SECONDS, masked
 from memdir.agent.shell.run import run as run_guarded
@@ -45,7 +45,7 @@ async def bash(given: Input, context: ToolContext) -> str:
         ended = await run(
             [_shell(context), "-c", given["command"]],
             cwd=context.cwd,
-            environment=context.environment,
+            environment=handed_on(context.environment),
             seconds=milliseconds / 1000,
             join=True,
         )

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from memdir.agent import credentials
-from memdir.agent.process import Ended, run
+from memdir.agent.process import Ended, handed_on, run
+from memdir.agent.shell.environment import scrubbed
 from memdir.agent.tools import search
 from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, schema, where_read
 from memdir.errors import ToolError
@@ -79,7 +80,7 @@ async def grep(given: Input, context: ToolContext) -> str:
     path, _ = where_read(path, context)
     if not (path.is_dir() or path.is_file()):
         raise ToolError(f"{path} is no file that can be searched")
-    ripgrep = shutil.which("rg", path=context.environment.get("PATH"))
+    ripgrep = shutil.which("rg", path=_environment(context).get("PATH"))
     hits = await (_with_ripgrep(ripgrep, given, path, context) if ripgrep else _alone(given, path, context))
     lines = list(_words([hit for hit in hits if not _passed_by(hit.path, path)], given))
     if not lines:
@@ -199,8 +200,16 @@ def _hit(path: str, mtime_ns: int, lines: list[list[Any] | None]) -> Hit:
     return Hit(path=path, mtime_ns=mtime_ns, lines=tuple(line or None for line in found))
 
 
+def _environment(context: ToolContext) -> dict[str, str]:
+    """What ripgrep starts with; for a fork, programs of the project are none (A6)."""
+    if context.memory_only:
+        return scrubbed(context.environment, avoid=context.folders())
+    return handed_on(context.environment)
+
+
 async def _run(command: list[str], context: ToolContext, *, given: bytes | None = None) -> Ended:
-    ended = await run(command, cwd=context.cwd, environment=context.environment, seconds=SECONDS, given=given)
+    environment = _environment(context)
+    ended = await run(command, cwd=context.cwd, environment=environment, seconds=SECONDS, given=given)
     if not ended.whole:
         raise ToolError(f"Grep: {search.TOO_MANY}")
     if ended.code is None:
