@@ -16,8 +16,9 @@ from memdir.agent.shell import Verdict, check
 from memdir.agent.shell.run import masked, run
 from memdir.agent.shell.wall import standing
 from memdir.agent.shell.wildcards import MOST, named
+from memdir.agent.tools.bash import BASH
 from memdir.errors import ToolError
-from tests.agent.shell.fixture import Ground, as_fork, build, changes, snapshot, without_wall
+from tests.agent.shell.fixture import Ground, as_fork, build, changes, context_of, snapshot, without_wall
 
 TOKEN = "ghp_" + "HAmvYDNZMPQ9qvBjv697Na02SXIXw72boFTV"
 
@@ -136,3 +137,12 @@ def test_nothing_of_the_parser_is_loaded_before_a_command_is_judged_A6() -> None
     asked = "import sys, memdir.app; print({'tree_sitter', 'tomllib'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "set()"
+
+
+def test_a_path_that_leads_elsewhere_by_now_is_not_read_A5_A8(ground: Ground) -> None:
+    (ground.project / "notes.txt").unlink()
+    (ground.project / "notes.txt").symlink_to(ground.home / ".netrc")
+    (ground.project / "docs" / "key").symlink_to(ground.home / ".ssh" / "id_rsa")
+    for command in ("cat notes.txt", "cat docs/*", "head -1 < notes.txt", "cd docs && cat key"):
+        with without_wall(), pytest.raises(ToolError, match="does not lead"):
+            anyio.run(partial(BASH.run, {"command": command}, context_of(ground)))

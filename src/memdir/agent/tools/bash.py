@@ -8,7 +8,8 @@ from memdir.agent.process import Ended, handed_on, run
 from memdir.agent.shell import check
 from memdir.agent.shell.run import SECONDS, masked
 from memdir.agent.shell.run import run as run_guarded
-from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, schema
+from memdir.agent.shell.wildcards import named
+from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, place, schema, where_read
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
@@ -69,10 +70,13 @@ def _shell(context: ToolContext) -> str:
 
 
 async def _read_only(command: str, context: ToolContext, seconds: float) -> Ended:
-    """The permission has judged it before; it is judged again, so that no way around it runs anything."""
+    """The permission has judged it before. It is judged again: by now, its paths may lead elsewhere."""
     verdict = check(command)
     if not verdict.allowed:
         raise ToolError(f"{verdict.reason}. A background job may only read with Bash.")
+    for path in verdict.paths:
+        for one in named(path, context.cwd):
+            where_read(place(one, context.cwd), context)
     return await run_guarded(
         verdict,
         cwd=context.cwd,
