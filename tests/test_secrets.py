@@ -56,6 +56,15 @@ def test_the_cases_are_told_apart_E10(expect: str, tier: str, least: float) -> N
         ("Server=db;User Id=app;Password=" + "k2Lm!9xQ;Encrypt=true", "k2Lm!9xQ"),
         ("mysql --password=" + "k2Lm9xQ7 shop", "k2Lm9xQ7"),
         ("la clave de la API es " + "AZMET-55kk91Lq.", "AZMET-55kk91Lq"),
+        ("password is: `" + "Wob9!heron`", "Wob9!heron"),
+        ("mot de passe admin = " + "Wob9!heron", "Wob9!heron"),
+        ("log in with admin / " + "Wob9!heron", "Wob9!heron"),
+        ("admin:" + "Wob9!heron@10.0.0.1", "Wob9!heron"),
+        ("echo " + "Wob9!heron | passwd --stdin me", "Wob9!heron"),
+        ("set -gx API_TOKEN " + "f9Qx2LmV7bTzR4kWn8Yp", "f9Qx2LmV7bTzR4kWn8Yp"),
+        ("define('AUTH_KEY', '" + "f9Qx2LmV7b#TzR4');", "f9Qx2LmV7b#TzR4"),
+        ("os.environ['API_KEY'] = '" + "f9Qx2LmV7bTzR4kWn8Yp'", "f9Qx2LmV7bTzR4kWn8Yp"),
+        ("FERNET_KEY=" + "f9Qx2LmV7bTzR4kWn8YpJ3c=", "f9Qx2LmV7bTzR4kWn8YpJ3c="),
     ],
 )
 def test_a_value_that_its_surroundings_call_a_secret_is_found_E10(text: str, secret: str) -> None:
@@ -77,6 +86,10 @@ def test_a_value_that_its_surroundings_call_a_secret_is_found_E10(text: str, sec
         "token = parse_token(header)",
         "max_tokens: 4096",
         "postgres://postgres:password@localhost/test",
+        "![](https://user-images.githubusercontent.com/83319/31722733-de95bbde.png)",
+        "https://user:pass@sub.example.com:8080/p/a/t/h?query=string#hash",
+        "identified by `code:` in the error",
+        "s3_key = Exports/2026/11/Report2Final9xQ7LmV3bTz",
     ],
 )
 def test_placeholders_code_and_prose_are_left_alone_E10(text: str) -> None:
@@ -108,6 +121,65 @@ def test_a_key_block_is_one_finding_with_or_without_its_end_E10() -> None:
 def test_invisible_characters_hide_nothing_E10(mark: str) -> None:
     hidden = GITHUB[:9] + mark + GITHUB[9:]
     assert found(f"see {hidden}.") == [hidden]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "\x1b[0m"),  # `grep --color` between what matched and the rest
+        ("**", "**"),
+        ("", "<b></b>"),
+        ("", '" + "'),
+        ("", "\n"),
+        ("", "\r\n> "),
+        ("", "\n  "),
+    ],
+)
+def test_what_stands_in_the_middle_hides_nothing_E10(before: str, after: str) -> None:
+    hidden = GITHUB[:9] + before + GITHUB[9:22] + after + GITHUB[22:]
+    assert found(f'see "{hidden}".') == [hidden]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "&#0095;",
+        "&#X5f;",
+        "&lowbar;",
+        "&amp;lowbar;",
+        "%255F",
+        "\\137",
+        "\\u{005f}",
+        "\\U0000005f",
+        "\\\\u005f",
+    ],
+)
+def test_a_letter_written_otherwise_hides_nothing_E10(written: str) -> None:
+    hidden = GITHUB.replace("_", written)
+    assert found(f"see {hidden} there") == [hidden]
+
+
+def test_what_begins_a_line_in_a_string_of_a_program_is_found_E10() -> None:
+    assert found(rf'"one\n{GITHUB}\nthree"') == [GITHUB]
+
+
+def test_a_token_in_two_lines_ends_where_words_begin_E10() -> None:
+    halves = f"{GITHUB[:20]}\n{GITHUB[20:]}"
+    assert found(f"the token\n{halves}\nand more") == [halves]
+
+
+def test_a_token_that_is_whole_does_not_go_on_in_the_next_line_E10() -> None:
+    assert found(f"{GITHUB}\nabc123def456") == [GITHUB]
+
+
+def test_words_at_the_ends_of_lines_are_no_token_E10() -> None:
+    assert (
+        scan("the rule is in commit 9b63cde33cbea3a3\nf8c2b6d9e1a07755\nand in sk-\n9b63cde33cbea3a3") == []
+    )
+
+
+def test_quotes_are_no_part_of_the_secret_E10() -> None:
+    assert found('password: "' + 'Tr0ub4dor!"') == ["Tr0ub4dor!"]
 
 
 def test_escapes_of_urls_and_json_hide_nothing_E10() -> None:

@@ -39,6 +39,15 @@ UNITS = {
     "web key": '"kty""d":"',
     "web token": "-eyJ",
     "tag": "<password ",
+    "text in base64": "aGVsbG8gd29ybGQsIGhlbGxvIHdvcmxk ",
+    "lines of base64": "aGVsbG8gd29ybGQsIGhlbGxvIHdvcmxk\n",
+    "lines of words": "some4thing\n",
+    "escaped escape": "%2525252525",
+    "colour": "\x1b[31m",
+    "markup": "a**",
+    "seam": "'+'",
+    "echo to": "echo a | ",
+    "name and place": "a:bcdefgh@",
 }
 
 

@@ -77,7 +77,8 @@ Application?Support/Signal  TelegramDesktop  .config/Element  .config/teams*  .m
 history.sqlite*  nushell/history.txt  .irb-history  .bash_sessions  .zsh_sessions  .local/share/atuin
 .lesshst  .viminfo  nvim/shada
 
-*.env  .env.*  .envrc  *.tfvars  *.tfvars.json  *.tfstate  *.tfstate.*  *.pem  *.key  *.p8  *.p12  *.pfx
+*.env  .env.*  .env~  .env-*  .env_*  .envrc  .netrc~
+*.tfvars  *.tfvars.json  *.tfstate  *.tfstate.*  *.pem  *.key  *.p8  *.p12  *.pfx
 *.pkcs12  *.ppk  *.jks  *.jceks  *.bcfks  *.keystore  *.kdbx  *.keytab  *.ovpn  *.agekey  *.agilekeychain
 *.opvault  *.publishsettings  private*.asc  secret*.asc  wg?.conf  id_rsa*  id_dsa*  id_ecdsa*
 id_ed25519*  deploy_key  deploy_rsa  deploy_ed25519  github_rsa  github_ed25519  gitlab_rsa

@@ -10,14 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+import anyio.to_thread
+
 from memdir import fs
 from memdir.agent.credentials import leads_to_secrets
+from memdir.agent.place import place
 from memdir.agent.shell import check
-from memdir.agent.shell.wildcards import named
-from memdir.agent.tools.base import place
+from memdir.agent.shell.reach import bar, bar_of
 from memdir.errors import ToolError, UnsafePath
 from memdir.model.messages import ToolUse
 from memdir.paths import OBEYED
@@ -29,6 +32,10 @@ READERS = frozenset({"Read", "Glob", "Grep"})
 WRITERS = frozenset({"Write", "Edit"})
 
 _NO_PATH = "the path is no path"
+_INSTRUCTIONS = frozenset(
+    {"agents.md", "claude.md", "claude.local.md", "copilot-instructions.md", "gemini.md"}
+)
+"""Files that agents obey, wherever they are found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,56 +97,46 @@ def decide_fork(call: ToolUse, *, memory: Path, cwd: Path, also: Sequence[Path] 
 
 
 def _read_by_fork(target: Path, folders: Sequence[Path]) -> Verdict:
-    """Inside the folders, after links; the root of the machine is the working folder of nobody."""
-    if leads_to_secrets(target):
-        return Deny(
-            reason="a place of credentials",
-            text=f"{target} is a place where credentials are kept; a background job does not read it.",
-        )
-    if not any(fs.inside(folder, target) for folder in folders if folder != Path(folder.anchor)):
-        return Deny(
-            reason="outside the project",
-            text=f"{target} does not belong to this project; a background memory job reads only in it and in "
-            "its memory.",
-        )
-    return Allow()
+    """Inside the folders, after links, and not where credentials are kept."""
+    found = bar(target, folders)
+    return Deny(reason=found.log, text=found.text) if found else Allow()
 
 
 def _run_by_fork(call: ToolUse, cwd: Path, folders: Sequence[Path]) -> Verdict:
     """A command line that only reads (A6), and only where Read might look."""
     command = call.input.get("command")
-    verdict = check(command if isinstance(command, str) else "")
-    if not verdict.allowed:
+    line = check(command if isinstance(command, str) else "")
+    if not line.allowed:
         return Deny(
-            reason="not a read-only command",
-            text=f"{verdict.reason}. A background job may only read with Bash: plain commands such as ls, "
-            "cat, head, grep, find, git log, with pipes, && and ;. Read, Glob and Grep do most of it.",
+            reason=line.log,
+            text=f"{line.reason}. Bash may only read here: plain commands such as ls, cat, head, grep, find, "
+            "git log, with pipes, && and ;. Read, Glob and Grep do most of it.",
         )
-    for path in verdict.paths:
-        try:
-            targets = [place(one, cwd) for one in named(path, cwd)]
-        except ToolError as error:
-            return Deny(reason=_NO_PATH, text=str(error))
-        for target in targets:
-            answer = _read_by_fork(target, folders)
-            if isinstance(answer, Deny):
-                return answer
-    return Allow()
+    found = bar_of(line.names, cwd=cwd, folders=folders)
+    return Deny(reason=found.log, text=found.text) if found else Allow()
 
 
 def _write_by_fork(target: Path, memory: Path) -> Verdict:
     """Inside the directory, after links, `..`, case and Unicode form, and Markdown only (A8)."""
-    try:
-        real = fs.contain(memory, target)
-    except (UnsafePath, OSError, ValueError):
+    if not fs.inside(memory, target):
         return Deny(
             reason="outside the memory directory",
             text=f"a background memory job writes only inside {memory}; {target} is not in it.",
         )
+    try:
+        real = fs.contain(memory, target)
+    except (UnsafePath, OSError, ValueError) as error:
+        why = error.reason if isinstance(error, UnsafePath) else "it can't be looked at"
+        return Deny(reason="no name for a memory", text=f"{target.name} can't be written: {why}.")
     if real.suffix != ".md" or real.name.startswith("."):
         return Deny(
             reason="not a Markdown file",
             text=f"memory files are Markdown files, with a name that ends in .md; not {real.name}.",
+        )
+    if real.name.casefold() in _INSTRUCTIONS:
+        return Deny(
+            reason="a file that programs obey",
+            text=f"programs would take what {real.name} says for instructions; choose another name.",
         )
     return Allow()
 
@@ -173,7 +170,8 @@ def for_fork(*, memory: Path, cwd: Path, also: Sequence[Path] = ()) -> Permissio
     """The permission of a memory fork."""
 
     async def permit(call: ToolUse) -> Verdict:
-        return decide_fork(call, memory=memory, cwd=cwd, also=also)
+        decide = partial(decide_fork, call, memory=memory, cwd=cwd, also=also)
+        return await anyio.to_thread.run_sync(decide)  # it looks at the disk, wildcards at much of it
 
     return permit
 

@@ -5,12 +5,14 @@ Looked for are
 1. tokens whose vendors gave them a shape (`shapes.txt`, a table) and key blocks (`blocks`);
 2. values that their surroundings call a secret (`places`): `password: …`, `export X_TOKEN=…`, `密码是…`,
    `scheme://user:password@host`, `Authorization: Bearer …`;
-3. the same behind what JSON, URLs, HTML and invisible characters put in between (`sk%5Flive%5F…`), and
-   tokens in base64 or hexadecimal (`escapes`).
+3. the same behind what JSON, URLs, HTML, Markdown, terminals and invisible characters put in between
+   (`sk%5Flive%5F…`), in base64 or hexadecimal, and tokens that a line break cuts in two (`escapes`).
 
 What only looks like a secret is left alone (`values`): placeholders (`<your-key>`, `xxxx`, `${VAR}`, a
 vendor's documented example), words, code, dates, paths, hashes. UUIDs and plain hexadecimal are
 findings only where a name says so.
+
+A new token is a line in `shapes.txt`; a new way to say what is secret, an entry of `places.PLACES`.
 
 Pure, and linear in the length of the text: a pattern is tried only where one of its keywords stands, and
 every run in a pattern is capped. A finding never carries the value, only a masked preview. Rules are read and

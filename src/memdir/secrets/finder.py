@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -29,19 +30,71 @@ _Found = tuple[int, int, int]
 
 def find(text: str) -> list[Hit]:
     """Every secret of the text; of overlapping ones the first rule gives the name."""
-    found = list(_found(text))
-    if plain := escapes.unescaped(text):
-        clear, places = plain
-        found += [(rank, places[start], places[end]) for rank, start, end in _found(clear)]
-    for start, end, clear in escapes.encoded(text):
-        if hidden := min(_tokens(clear), default=None):
-            found.append((hidden[0], start, end))
-    return [_hit(text, *one) for one in _merged(found)]
+    found = [*_seen(text), *_escaped(text)]
+    whole = _merged(found)
+    return [_hit(text, *one) for one in _merged([*whole, *_broken(text, whole)])]
+
+
+def _seen(text: str) -> Iterator[_Found]:
+    """What stands in the text, openly or encoded."""
+    yield from _found(text)
+    yield from _hidden(text)
+
+
+def _escaped(text: str) -> Iterator[_Found]:
+    """What escapes hide."""
+    if runs := list(escapes.unescaped(text)):
+        clear, starts = _listed([plain for plain, _ in runs])
+        for rank, start, end in _seen(clear):
+            run = bisect_right(starts, start) - 1
+            places = runs[run][1]
+            yield rank, places[start - starts[run]], places[end - starts[run]]
+
+
+def _hidden(text: str) -> Iterator[_Found]:
+    """Base64 or hexadecimal that says a secret, or says what does."""
+    if runs := list(escapes.encoded(text)):
+        clear, starts = _listed([plain for _, _, plain in runs])
+        for rank, start, _ in _seen(clear):
+            run = runs[bisect_right(starts, start) - 1]
+            yield rank, run[0], run[1]
+
+
+def _broken(text: str, whole: list[_Found]) -> Iterator[_Found]:
+    """Tokens that go on in the next line. One that is whole without goes no further."""
+    if runs := list(escapes.wrapped(text, _begins())):
+        clear, starts = _listed([plain for plain, _ in runs])
+        tokens = [one for one in whole if one[0] < len(_rules()[0])]
+        begins = [start for _, start, _ in tokens]
+        for rank, start, end in (*_tokens(clear), *_hidden(clear)):
+            run = bisect_right(starts, start) - 1
+            places = runs[run][1]
+            first, last = places[start - starts[run]], places[end - 1 - starts[run]]
+            before = bisect_right(begins, last)
+            if not (before and tokens[before - 1][2] > first):
+                yield rank, first, last + 1
+
+
+_GAP = f"\n{'·' * 20}\n"
+"""No pattern goes across it."""
+
+
+def _listed(texts: list[str]) -> tuple[str, list[int]]:
+    """Many short texts as one, which is quicker to look through; where each begins."""
+    starts = [0]
+    for text in texts[:-1]:
+        starts.append(starts[-1] + len(text) + len(_GAP))
+    return _GAP.join(texts), starts
 
 
 @cache
 def _rules() -> tuple[tuple[Token, ...], tuple[Place, ...]]:
     return BLOCKS + shapes(), PLACES
+
+
+@cache
+def _begins() -> tuple[str, ...]:
+    return tuple(key for rule in _rules()[0] for key in rule.begins)
 
 
 def _tokens(text: str) -> Iterator[_Found]:

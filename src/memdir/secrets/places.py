@@ -11,6 +11,7 @@ from memdir.secrets.values import (
     is_basic,
     is_key,
     is_login,
+    is_long_key,
     is_password,
     is_phrase,
     is_pin,
@@ -47,6 +48,10 @@ _NO_SECRETS = (
     r"cancel|cancellation|max|min|"
     r"num|pad|eos|bos|sort|partition|primary|cache|foreign|unknown|stop|special)[ _-]?$|:\d{12}:$"
 )
+_NO_KEYS = (
+    rf"{_NO_SECRETS}|(?:object|s3|blob|file|row|map|lookup|group|join|index|redis|range|document|item|config|"
+    r"message|event|list|dedup|site|host)$"
+)
 _WHICH = (
     r"(?:[_-](?:prod|production|staging|stage|dev|test|live|old|new|backup|main|master|admin|primary|"
     r"secondary|raw|value|"
@@ -66,7 +71,7 @@ _WHOSE = (
 _IS = (
     r"\s(?:is|was|will be|should be|now|to|es|está|ist|lautet|war|est|è|é|jest|är|er|on|=)"
     r"(?: (?:now|currently|changed to|set to|reset to|simply|just|still|jetzt|ahora|agora|maintenant|ora|"
-    r":))?(?=\s)"
+    r":))?(?=[\s:：])"
 )
 _TURNED = (
     r"\s(?:has been |was |been |got |is )?(?:changed|set|reset|updated|rotated|switched) (?:to|as)(?=\s)"
@@ -77,7 +82,7 @@ _FAR_EAST = (
 )
 _TYPE = r"(?: ?\??: ?(?:str|string|bytes|secretstr|&str|optional\[str\]|str \| none|&'static str)(?= ?=))?"
 _SAYS = (
-    rf"[\"'`*_]{{0,3}}{_WHOSE}[\"'`*_]{{0,3}}{_TYPE}"
+    rf"[\"'`*_]{{0,3}}{_WHOSE}[\"'`*_]{{0,3}}\]?{_TYPE}"
     rf"(?:\s{{0,4}}(?:=>|:=|->|→|==?|[:：＝])|{_TURNED}|{_FAR_EAST}|{_IS}|\s[-–—](?=\s)|[ \t]{{0,9}}\|"
     rf"(?=[ \t])(?!\s*\n)|"
     r"[\"']?[,\s]{0,12}\"?\b(?:value|val|content|default)\"?\s?[:=]|\((?=[\"'])|[\"']>(?=\S)"
@@ -88,7 +93,7 @@ _SAYS = (
 
 _QUOTED = r"\"(?:[^\"\n\\]|\\.){4,300}+\"|'[^'\n]{4,300}'|`[^`\n]{4,300}`"
 _BARE = r"[!#-&(-;=-_a-~§£€à-ɏ]{4,500}"  # no quotes, no `<`, no letters of scripts that need no blanks
-_VALUE = rf"\s{{0,4}}[*_「『“”‘’«„‚（【]{{0,4}} ?({_QUOTED}|{_BARE})"
+_VALUE = rf"\s{{0,4}}(?:!!str )?[*_「『“”‘’«„‚（【]{{0,4}} ?({_QUOTED}|{_BARE})"
 
 _PASSWORD_KEYS = (
     "pass", "pw", "kennwort", "zugangscode", "contrase", "senha", "mdp", "wachtwoord", "has", "парол",
@@ -197,7 +202,7 @@ PLACES = (
     Place(
         name="password",
         keys=_PASSWORD_KEYS,
-        pattern=rf"{_NAMES_OF_PASSWORDS}(?: [^\W\d]{{2,20}}){{1,2}} {_VALUE}",
+        pattern=rf"{_NAMES_OF_PASSWORDS}(?: [^\W\d]{{2,20}}){{1,2}} ?[ =:：]{_VALUE}",
         accepts=is_unmistakable,
     ),
     Place(
@@ -231,15 +236,16 @@ PLACES = (
     ),
     Place(
         name="login",
-        keys=("login", "cred", "zugang", "account", "账号", "账户", "登录", "アカウント", "user",
-              "accès", "acceso"),
-        pattern=r"(?:\blogins?|\bcred(?:ential)?s?|\bzugang(?:sdaten)?|账号|账户|登录|アカウント|\baccès|\bacceso|"
-        r"\busername|\buser)[\"'`*]{0,3}"
+        keys=("login", "log in", "sign in", "cred", "zugang", "account", "账号", "账户", "登录",
+              "アカウント", "user", "accès", "acceso"),
+        pattern=r"(?:\b(?:logins?|(?:log ?in|sign in) (?:with|as)|cred(?:ential)?s?|zugang(?:sdaten)?|accès|"
+        r"acceso|user(?:name)?)(?![\w-])|账号|账户|登录|アカウント)[\"'`*]{0,3}"
         r"(?: [^\n:,;/]{1,30}(?=[:：]))?(?:\s?[:：=是]|\s(?:is|are|sind|"
         r"with))?\s{0,2}[\"'`*]{0,3}[\w.@+-]{2,50}[\"'`*]{0,3}"
-        rf"(?:\s?[/:|,，、]\s?|\s(?:and|und|y|et|with|mit)\s)(?:pass\w{{0,5}}:? |pw:? |"
+        rf"(?:\s?[/:|,，、](?!/|\d{1,5}/)\s?|\s(?:and|und|y|et|with|mit)\s)(?:pass\w{{0,5}}:? |pw:? |"
         rf"密码:?)?[\"'`*]{{0,3}}({_BARE})",
         accepts=is_strong,
+        unless=r"//$",
     ),
     Place(
         name="password on a command line",
@@ -256,12 +262,25 @@ PLACES = (
         r"az acr) login\b[^\n]{0,200}? -p ?|\bredis-cli\b[^\n]{0,80}? -a ?|"
         r"\bhtpasswd -\w{0,4}b\w{0,4} \S{1,80} \S{1,40} |\bldap\w{3,8}\b[^\n]{0,200}? -w ?|"
         r"\bmongo\w{0,8}\b[^\n]{0,200}? -p ?|"
-        r"-pass(?:in|out)? pass:|\brequirepass |\bmasterauth |\bidentified by |"
+        r"-pass(?:in|out)? pass:|\brequirepass |\bmasterauth |\bidentified by (?!`)|"
         r"\bnet use [^\n]{0,80}/user:\S{1,60} |"
         r"\b7za? [^\n]{0,80}? -p|\bzip [^\n]{0,40}?-p ?|\bsqlcmd\b[^\n]{0,200}? -p ?|"
         r"\brabbitmqctl \w{3,20} \S{1,40} |"
         rf"\becho [\"']?[\w.-]{{1,40}}:(?=[^\n]{{4,200}}chpasswd))({_QUOTED}|{_BARE})",
         accepts=lambda value: is_login(value.strip("\"'`")) and (is_strong(value) or is_password(value)),
+    ),
+    Place(
+        name="password on a command line",
+        keys=("--stdin", "password-stdin", "sudo -s"),
+        pattern=rf"\becho (?:-n )?({_QUOTED}|{_BARE}) ?\|(?=[^\n]{{0,80}}(?:--stdin|password-stdin|sudo -s))",
+        accepts=is_password,
+    ),
+    Place(
+        name="login",
+        keys=("@",),
+        pattern=r"(?<![\w/.-])(?!(?:npm|workspace|file|link|git|pkg|mailto|sip|xmpp):)[\w.-]{1,40}:"
+        r"([^\s/@\"'<>`]{8,80})@(?=(?:\d{1,3}\.){3}\d|[a-z][\w-]{0,62}\.[a-z])",
+        accepts=is_strong,
     ),
     Place(
         name="password file",
@@ -288,6 +307,26 @@ PLACES = (
         pattern=rf"{_NAMES_OF_SECRETS}{_NAME_END}{_SAYS}{_VALUE}",
         accepts=is_key,
         unless=_NO_SECRETS,
+    ),
+    Place(
+        name="key or token",
+        keys=("_key",),
+        pattern=rf"_key{_WHICH}[\"']?\s?[=:]{_VALUE}",
+        accepts=is_long_key,
+        unless=_NO_KEYS,
+    ),
+    Place(
+        name="key or token",
+        keys=("define(",),
+        pattern=rf"\bdefine\(\s?[\"']\w{{0,40}}(?:key|salt|password|secret|token)[\"']\s?,\s?({_QUOTED})",
+        accepts=is_password,
+    ),
+    Place(
+        name="key or token",
+        keys=("setx ", "set -", "setenv "),
+        pattern=r"\b(?:setx|set -\w{0,3}x\w?|setenv) \w{0,40}(?:key|token|secret|passw(?:or)?d|pwd|pass)"
+        rf" {{1,3}}({_QUOTED}|{_BARE})",
+        accepts=is_password,
     ),
     Place(
         name="key or token",

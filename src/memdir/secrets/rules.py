@@ -85,7 +85,7 @@ class Place:
             start, end = match.span(match.lastindex or 0)
             end = start + _length(text[start:end])
             if end > start and self.accepts(text[start:end]):
-                yield start, end
+                yield _inside(text, start, end)
 
 
 @cache
@@ -94,6 +94,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 QUOTES = "\"'`"
+
+
+def _inside(text: str, start: int, end: int) -> Span:
+    """Without the quotes around it, so that the same secret is the same value wherever it stands."""
+    if end - start > 2 and text[start] in QUOTES and text[start] == text[end - 1]:
+        return start + 1, end - 1
+    return start, end
+
+
 _NEXT_FIELD = re.compile(r"[&;][A-Za-z_][\w.-]{0,40}=|\\[rnt\"']|\*\*|\]\(|,\"")
 
 

@@ -184,9 +184,14 @@ def is_talk(value: str) -> bool:
     return (
         _is_words(value)
         or _DATE.match(value) is not None
-        or _CODE.match(value) is not None
+        or _is_code(value)
         or _PATH.match(value) is not None
     )
+
+
+def _is_code(value: str) -> bool:
+    """A call or an attribute; a name in it has few figures, a token many."""
+    return _CODE.match(value) is not None and _count(r"\d", value) < 8
 
 
 def _is_words(value: str) -> bool:
@@ -216,7 +221,7 @@ def is_password(value: str) -> bool:
         len(bare) < (4 if quoted else 6)
         or " " in bare
         or stands_in(bare)
-        or _CODE.match(bare)
+        or _is_code(bare)
         or _PATH.match(bare)
     ):
         return False
@@ -248,6 +253,11 @@ def is_strong(value: str) -> bool:
         or (symbols > 0 and capitals + smalls > 2)
         or len(_SWITCH.findall(bare)) >= 3
     )
+
+
+def is_long_key(value: str) -> bool:
+    """Where only the name ends like that of a key: long, and no hexadecimal, which identifies as well."""
+    return len(value) >= 24 and has_both_cases(value) and is_key(value) and is_strong(value)
 
 
 def is_unmistakable(value: str) -> bool:
@@ -296,12 +306,21 @@ def is_pin(value: str) -> bool:
 
 
 def decoded(value: str) -> str | None:
-    """What the base64 says, if it is text."""
+    """What the base64 says, if it is text of ASCII."""
+    text = readable(value)
+    return text if text is not None and text.isascii() else None
+
+
+def readable(value: str) -> str | None:
+    """What the base64 says, if it is text, in UTF-8 or UTF-16."""
     try:
         plain = base64.b64decode(
             value + "=" * (-len(value) % 4), altchars=b"-_" if "-" in value or "_" in value else None
         )
-        text = plain.decode("ascii")
+        text = plain.decode().replace("\0", "")  # of UTF-16, every other byte
     except ValueError:
         return None
-    return text if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else None
+    return text if text.translate(_BLANKS).isprintable() else None
+
+
+_BLANKS = {ord(blank): " " for blank in "\n\r\t\ufeff"}

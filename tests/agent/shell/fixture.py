@@ -21,7 +21,7 @@ import anyio
 
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import Allow, decide_fork
-from memdir.agent.shell import Verdict, check
+from memdir.agent.shell import ShellVerdict, check
 from memdir.agent.shell import run as shell_run
 from memdir.agent.shell.wall import Wall
 from memdir.agent.tools.base import ToolContext
@@ -242,7 +242,7 @@ class Answer:
     text: str = ""
 
 
-def decide(command: str, ground: Ground) -> tuple[Verdict, str]:
+def decide(command: str, ground: Ground) -> tuple[ShellVerdict, str]:
     """The verdict on the text, and why a fork may not run it (empty: it may).
 
     `~` is the home of this process, as everywhere: give it the ground's.

@@ -10,17 +10,14 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from memdir.agent.shell import check
-from memdir.agent.shell.table import Entry, Value, entries
+from memdir.agent.shell import check, table
+from memdir.agent.shell.table import Entry, Value, advice, entries
 from tests.agent.shell.fixture import Ground, build, changes, copy, leaks, snapshot
 
 JUDGED_APART = ("cd", "find", "test")
@@ -30,6 +27,7 @@ KINDS = {
     "text": "1",
     "file": "./x",  # a program: an option that runs or writes its value is found out
     "rev": "HEAD",
+    "lines": "1,2:README.md",
     "number": "1",
     "gitformat": "%h",
     "sed": "p",
@@ -84,16 +82,8 @@ SECONDS = 60.0
 """For all lines of one entry; each takes a few milliseconds."""
 
 
-def _examples(key: str, tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[str]]]:
-    for name, table in tables.items():
-        yield prefix + name, table.get(key, [])
-        inner = {one: value for one, value in table.items() if isinstance(value, Mapping)}
-        yield from _examples(key, inner, f"{prefix}{name} ")
-
-
-TABLES = tomllib.loads(files("memdir.agent.shell").joinpath("commands.toml").read_text("utf-8"))
-TRY = dict(_examples("try", TABLES))
-REFUSE = dict(_examples("refuse", TABLES))
+TRY: Mapping[str, list[str]] = {name: written.get("try", []) for name, written in table.tables().items()}
+REFUSE: Mapping[str, list[str]] = {name: one.get("refuse", []) for name, one in table.tables().items()}
 ENTRIES = entries()
 
 
@@ -213,6 +203,52 @@ def test_a_program_that_writes_or_runs_others_is_not_in_the_table_A6(name: str) 
     assert name not in ENTRIES
     assert not check(f"{name} README.md").allowed
     assert not check(f"ls | {name}").allowed
+
+
+# -- what the table says -------------------------------------------------------------------------------------
+
+
+def test_an_entry_has_what_the_ones_have_that_it_is_like_and_its_own_A6() -> None:
+    log, diff, walk = ENTRIES["git log"], ENTRIES["git diff"], ENTRIES["git rev-list"]
+    assert log.flags > diff.flags | walk.flags
+    assert set(log.values) > set(diff.values) | set(walk.values)
+    assert log.number
+    assert not diff.number
+    assert log.adds == (*diff.adds, "--no-show-signature")
+    assert ENTRIES["git show"].operands == log.operands
+
+
+def test_an_entry_has_its_own_examples_and_not_those_that_it_is_like_A6() -> None:
+    assert all(one.startswith(name.split()[0]) or name in one for name, lines in TRY.items() for one in lines)
+    assert not set(TRY["sha1sum"]) & set(TRY["md5sum"])
+
+
+def test_an_option_of_its_own_counts_more_than_one_of_another_entry_A6() -> None:
+    known = {"one": {"flags": "-a", "values": "-n=number -m=text", "operands": "file", "try": ["one a"]}}
+    own = {"like": "one", "flags": "-b", "values": "-n=text", "operands": ""}
+    entry = table._entry("two", table._shared("two", own, known))
+    assert entry.flags == {"-a", "-b"}
+    assert not entry.operands
+    assert {name: value.kinds for name, value in entry.values.items()} == {"-n": ("text",), "-m": ("text",)}
+
+
+def test_an_entry_is_like_one_that_stands_before_it() -> None:
+    with pytest.raises(ValueError, match="two is like one, which must stand before it"):
+        table._shared("two", {"like": "one"}, {})
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_an_entry_says_why_it_has_not_it_has_not_A6(name: str) -> None:
+    assert not set(ENTRIES[name].why) & {*ENTRIES[name].flags, *ENTRIES[name].values}
+    assert all(ENTRIES[name].why.values())
+
+
+def test_advice_is_about_commands_that_are_not_in_the_table_A6() -> None:
+    named = table._sentences(table._document()["unlisted"])
+    assert not set(named) & set(ENTRIES)
+    assert all(not check(f"{name} x").allowed for name in named)
+    assert advice("xargs") == f"xargs is not available here: {named['xargs']}"
+    assert advice("no-such-program") is None
 
 
 # -- what happens when they run ------------------------------------------------------------------------------

@@ -137,7 +137,11 @@ def test_any_other_expression_is_refused_in_one_short_sentence_A6(line: str) -> 
 
 
 def test_the_refusal_says_what_is_not_allowed_A6() -> None:
-    assert find.refusal([".", "-delete"]) == "find may not use -delete"
+    assert find.refusal([".", "-delete"]) == "find may not use -delete: nothing is changed from here"
+    assert "use grep -r or rg" in str(find.refusal([".", "-name", "x", "-exec", "cat", "{}", ";"]))
+    assert "leave it out" in str(find.refusal(["-L", ".", "-name", "x"]))
+    assert find.refusal([".", "-fls0"]) == "find may not use -fls0"
+    assert "places stand before" in str(find.refusal([".", "-name", "x", "src"]))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import anyio
 import pytest
 
 from memdir.agent.process import Ended
-from memdir.agent.shell import Verdict, check
+from memdir.agent.shell import ShellVerdict, check
 from memdir.agent.shell.run import masked, run
 from memdir.agent.shell.wall import standing
-from memdir.agent.shell.wildcards import MOST, named
+from memdir.agent.shell.wildcards import MOST_PATTERNS, Walk
 from memdir.agent.tools.bash import BASH
 from memdir.errors import ToolError
 from tests.agent.shell.fixture import Ground, as_fork, build, changes, context_of, snapshot, without_wall
@@ -30,7 +31,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     return made
 
 
-def ran(verdict: Verdict, ground: Ground, *, seconds: float = 10, **environment: str) -> Ended:
+def ran(verdict: ShellVerdict, ground: Ground, *, seconds: float = 10, **environment: str) -> Ended:
     """How a line ended that is run in the project."""
     start = partial(
         run,
@@ -43,9 +44,9 @@ def ran(verdict: Verdict, ground: Ground, *, seconds: float = 10, **environment:
     return anyio.run(start)
 
 
-def unseen(script: str) -> Verdict:
+def unseen(script: str) -> ShellVerdict:
     """A verdict on a script that no check has seen."""
-    return Verdict(allowed=True, script=script)
+    return ShellVerdict(allowed=True, script=script)
 
 
 @pytest.mark.skipif(standing().name == "none", reason="no wall stands here")
@@ -91,21 +92,52 @@ def test_where_there_is_no_bash_the_model_is_told_so_A6(
         ran(check("ls"), ground, PATH=str(ground.temporary))
 
 
-def test_wildcards_stand_for_what_bash_finds_A6(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ground.project)
-    for pattern in ("*.md", "src/*.py", "[a-d]*", "d*/?*", "nothing*", "[^a-z]*", "*/*"):
-        listed = subprocess.run(["bash", "-c", f"compgen -G '{pattern}'"], capture_output=True, text=True)
-        assert sorted(named(pattern, ground.project)[1:]) == sorted(listed.stdout.splitlines()), pattern
-    assert named("src/*.py", ground.project)[0] == "src"
-    assert named("~/*.txt", ground.project) == [str(ground.home), str(ground.home / "plain.txt")]
-    assert named("plain", ground.project) == ["plain"]
+def listed(pattern: str, cwd: Path) -> list[str]:
+    """What a pattern stands for, but for the folder that it is about."""
+    return list(Walk().named(pattern, cwd))[1:]
 
 
-def test_a_pattern_for_very_many_files_is_refused_A6(tmp_path: Path) -> None:
-    for number in range(MOST + 1):
+def test_wildcards_stand_for_what_bash_finds_A6(ground: Ground) -> None:
+    (ground.project / "[x]").mkdir()
+    (ground.project / "[x]" / "a.md").touch()
+    for pattern in (
+        "*.md",
+        "src/*.py",
+        "[a-d]*",
+        "d*/?*",
+        "nothing*",
+        "[^a-z]*",
+        "*/*",
+        "*/",
+        "./*.md",
+        "[[]x]/*",
+    ):
+        command = ["bash", "-c", f"compgen -G '{pattern}'"]
+        known = subprocess.run(command, capture_output=True, text=True, cwd=ground.project)
+        found = [path.removeprefix("./") for path in listed(pattern, ground.project)]
+        assert sorted(found) == sorted(line.removeprefix("./") for line in known.stdout.splitlines()), pattern
+    assert next(Walk().named("src/*.py", ground.project)) == "src"
+    assert list(Walk().named("~/*.txt", ground.project)) == ["~", "~/plain.txt"]
+    assert listed(f"{ground.project}/d*/*.md", Path("/")) == [f"{ground.project}/docs/guide.md"]
+
+
+def test_a_pattern_costs_bounded_work_A6(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"l{number}").symlink_to(".")
+
+    def several(patterns: Iterable[str]) -> None:
+        walk = Walk()
+        for pattern in patterns:
+            list(walk.named(pattern, tmp_path))
+
+    with pytest.raises(ToolError, match="too many"):
+        listed("*/*/*/*", tmp_path)
+    with pytest.raises(ToolError, match="too many"):
+        several(f"*{number}" for number in range(MOST_PATTERNS + 1))
+    for number in range(1000):
         (tmp_path / f"{number}").touch()
-    with pytest.raises(ToolError, match="more than"):
-        named("*", tmp_path)
+    with pytest.raises(ToolError, match="too many"):
+        several(["*/*/zz"] * MOST_PATTERNS)
 
 
 @pytest.mark.parametrize(
@@ -144,5 +176,5 @@ def test_a_path_that_leads_elsewhere_by_now_is_not_read_A5_A8(ground: Ground) ->
     (ground.project / "notes.txt").symlink_to(ground.home / ".netrc")
     (ground.project / "docs" / "key").symlink_to(ground.home / ".ssh" / "id_rsa")
     for command in ("cat notes.txt", "cat docs/*", "head -1 < notes.txt", "cd docs && cat key"):
-        with without_wall(), pytest.raises(ToolError, match="does not lead"):
+        with without_wall(), pytest.raises(ToolError, match="background"):
             anyio.run(partial(BASH.run, {"command": command}, context_of(ground)))

@@ -9,6 +9,10 @@ import pytest
 from memdir.agent.shell import sed
 from tests.agent.shell.languages import Folder, installed, mutants
 
+LOOPS = [":a;ba", ":a;$!N;ba", "/x/{:a;ba}", ":a;{ba}", ":a\n/x/{N};s/x/y/;b a", "p;:loop\np;b loop"]
+"""Scripts that go round for ever on some line."""
+ENDING = [":a;N;ba", ":a;$!{N;ba}", ":a;s/x/y/;ta", ":a;n;p;ba", "b;p", "ba;:a;p", ":a;/x/{s/x/y/;ba}"]
+
 ALLOWED = [
     "1,20p",
     "5p",
@@ -186,6 +190,16 @@ def folder(tmp_path: Path) -> Folder:
 
 @pytest.mark.parametrize("script", ALLOWED)
 def test_a_script_that_reads_and_prints_passes_A6(script: str) -> None:
+    assert sed.refusal(script) is None
+
+
+@pytest.mark.parametrize("script", LOOPS)
+def test_a_loop_without_an_end_is_refused_A6(script: str) -> None:
+    assert "must have an end" in str(sed.refusal(script))
+
+
+@pytest.mark.parametrize("script", ENDING)
+def test_a_loop_that_ends_with_the_input_or_has_a_condition_is_allowed_A6(script: str) -> None:
     assert sed.refusal(script) is None
 
 

@@ -32,7 +32,7 @@ def shape(text: str) -> str:
         ("ls -la src", "w w w"),
         ("\tls\n", "w"),
         ("ls | head -5", "w | w w*"),
-        ("ls |& cat", "w |& w*"),
+        ("ls |& cat", "w 2>&1 | w*"),
         ("ls && pwd || true; id", "w && w || w; w"),
         ("ls &&\n  pwd |\n cat", "w && w | w*"),
         ("ls\n\npwd\n", "w; w"),

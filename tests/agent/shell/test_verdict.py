@@ -18,7 +18,9 @@ from memdir.agent.shell import check
         ("cat memory/user\\ prefs.md", "cat 'memory/user prefs.md'"),
         ('grep -n "it\'s" a.txt 2>/dev/null | head -5', "grep -n 'it'\"'\"'s' a.txt 2>/dev/null | head -5"),
         ("ls # and so on\npwd", "ls; pwd"),
-        ("cd src && ls; pwd", "cd -- src || exit; ls; pwd"),
+        ("cd src && ls; pwd", "cd -P -- src || exit; ls; pwd"),
+        ("cat ~/a\\ b ~/*.md ~", "cat ~/'a b' ~/*.md ~"),
+        ("ls |& cat", "ls 2>&1 | cat"),
         ("cat < 'a b'", "cat < 'a b'"),
         ("(ls; pwd) | wc -l", "( ls; pwd ) | wc -l"),
         ("test -f a || echo 'no\na'", "test -f a || echo 'no\na'"),
@@ -48,6 +50,9 @@ def test_git_is_told_to_run_no_other_program_A6(command: str) -> None:
         ("find src docs -newer a -name '*.py'", ("src", "docs", "a")),
         ("grep -rn --include=*.py foo src", ("src",)),
         ("ls src/*.py", ("src/*.py",)),
+        ("ls '[a]'/*.py '[b]'", ("[[]a]/*.py", "[b]")),
+        ("cat '~/x'", ("./~/x",)),
+        ("cat '~a'/*", ("./~a/*",)),
         ("test a -nt b", ("a", "b")),
         ("git show HEAD:src/a", ("HEAD:src/a",)),
         ("echo /etc/passwd", ()),
@@ -71,7 +76,7 @@ def test_the_files_that_a_line_names_are_told_A6(command: str, paths: tuple[str,
 def test_the_repositories_in_which_git_would_run_are_told_A6(
     command: str, repositories: tuple[str, ...]
 ) -> None:
-    assert check(command).repositories == repositories
+    assert tuple(one.folder for one in check(command).repositories) == repositories
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,7 @@ def test_what_is_not_known_to_be_harmless_is_refused_with_a_reason_A6(command: s
     verdict = check(command)
     assert not verdict.allowed
     assert verdict.reason
-    assert (verdict.script, verdict.paths) == ("", ())
+    assert (verdict.script, verdict.names, bool(verdict.log)) == ("", (), True)
 
 
 def test_a_reason_says_which_option_and_what_else_to_do_A6() -> None:

@@ -8,6 +8,6 @@ table `commands.toml`; what was understood is rendered anew, every word quoted. 
 Whatever is not known to be harmless is refused.
 """
 
-from memdir.agent.shell.verdict import Verdict, check
+from memdir.agent.shell.verdict import ShellVerdict, check
 
-__all__ = ["Verdict", "check"]
+__all__ = ["ShellVerdict", "check"]

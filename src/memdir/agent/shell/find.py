@@ -40,6 +40,19 @@ _WITH: Final[dict[str, _Kind]] = {
     "-perm": "mode",
 }
 
+_WHY: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        _words("-exec -execdir -ok -okdir"),
+        "it runs a program; use grep -r or rg, or read what was found with a second command",
+    ),
+    "-delete": "nothing is changed from here",
+    **dict.fromkeys(_words("-fprint -fprint0 -fprintf -fls"), "nothing is written; use -print or -printf"),
+    **dict.fromkeys(_words("-L -follow"), "links lead out of the project; leave it out"),
+    **dict.fromkeys(_words("-E -O1 -O2 -O3"), "leave it out; -regextype posix-extended sets the syntax"),
+    **dict.fromkeys(_words("-files0-from -f"), "name the places"),
+}
+"""What to do instead of a word that is often asked for."""
+
 _NEWER: Final = re.compile(r"-newer[aBcm]([aBcmt])")
 _NUMBER: Final = re.compile(r"[-+]?[0-9]+[a-zA-Z]?")
 _WORD: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,-]*")
@@ -103,8 +116,11 @@ def _kind(word: str) -> _Kind:
     if newer := _NEWER.fullmatch(word):
         return "text" if newer[1] == "t" else "file"
     if word not in _WITH:
-        known = re.fullmatch(r"-?[a-zA-Z0-9_]{1,30}", word)
-        raise _Refused(f"find may not use {word}" if known else "find may not use this word where it stands")
+        if word in _WHY:
+            raise _Refused(f"find may not use {word}: {_WHY[word]}")
+        if re.fullmatch(r"-[a-zA-Z0-9_]{1,30}", word):
+            raise _Refused(f"find may not use {word}")
+        raise _Refused("places stand before the first option of find, and a pattern behind -name or -path")
     return _WITH[word]
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from fnmatch import fnmatchcase
+from itertools import starmap
 
-from memdir.agent.credentials import holds_secrets
-from memdir.agent.shell.refused import Refused
-from memdir.agent.shell.word import Word
+from memdir.agent.credentials import AT_ROOT, holds_secrets
+from memdir.agent.shell.refused import Credentials, Refused
 
 LANGUAGES = frozenset({"sed", "awk", "jq"})
 """Kinds that are a program of a little language; pieces given with several options make one program."""
@@ -19,23 +20,33 @@ LANGUAGES = frozenset({"sed", "awk", "jq"})
 FILES = frozenset({"file", "rev"})
 """Kinds that may name a file."""
 
-_NUMBER = re.compile(r"[+-]?\d{1,12}(?:[.,:~+-]?\d{1,12}){0,4}[A-Za-z%]{0,3}")
+_NUMBER = re.compile(r"[+-]?\d{1,8}(?:[.,:~+-]\d{1,8}){0,4}[A-Za-z%]{0,3}")
 _PROGRAM = re.compile(r"[A-Za-z0-9_.+-]{1,64}")
 _SIGNATURE = re.compile(r"%(?:[-+ ]|[<>|][^)]*\))*G|signature|%\(contents:sig", re.IGNORECASE)
 _DEVICE = re.compile(r"/(?:dev|proc|sys)(?:/|$)")
-_HIDDEN_WILDCARD = re.compile(r"(?:^|/)\.[^/]*$")
+_BACK = re.compile(r"^/(?:.*/)?[^/]+/\.\.(?:/|$)", re.DOTALL)
+_HIDDEN_WILDCARD = re.compile(r"(?:^|/)\.[^/*?\[]*[*?\[]")
+_LINES = re.compile(r"(?:[^:]|:(?=\w))*:(?P<file>.+)", re.DOTALL)
+"""`-L` of git: a range or `:function`, and a file behind the last colon."""
 
 
 def check(kind: str, text: str) -> None:
-    """Raise Refused unless the text is of the kind. Languages are judged by themselves."""
+    """Raise Refused unless the text is of the kind. Languages are judged by themselves.
+
+    Some programs take `@file` for a list of options, or `+5` for a place in a file: that is no file here.
+    """
     match kind:
         case "number" if not _NUMBER.fullmatch(text):
-            raise Refused(f"{text!r} is no number")
+            raise Refused(f"{text!r} is no number, or one that is too large")
         case "file":
+            if text.startswith(("@", "+")):
+                raise Refused(f"write ./{text} if that is a file")
             check_path(text)
         case "rev":
             for part in {text, *text.split(":")}:
                 check_path(part)
+        case "lines" if found := _LINES.fullmatch(text):
+            check_path(found["file"])
         case "plusformat" if not text.startswith("+"):
             raise Refused(f"{text!r} must begin with +")
         case "program" if not _PROGRAM.fullmatch(text):
@@ -53,20 +64,35 @@ def check(kind: str, text: str) -> None:
             pass
 
 
-def check_path(text: str) -> None:
-    """Raise Refused for a device, for what a process keeps, and for a place of credentials."""
-    plain = posixpath.normpath(text) if text else text
+def check_path(text: str, *, folder: str = "") -> None:
+    """Raise Refused for a device, for what a process keeps, and for a place of credentials.
+
+    `folder` is where the command runs, if a `cd` went there.
+    """
+    whole = posixpath.join(folder, text)
+    plain = posixpath.normpath(whole) if whole else whole
     plain = "/" + plain.lstrip("/") if plain.startswith("/") else plain
     if _DEVICE.match(plain) and plain != "/dev/null":
         raise Refused(f"{text} is not a file of a project")
+    if _BACK.match(whole):
+        raise Refused(f"name {text} without `..`")
     if holds_secrets(text) or holds_secrets(plain):
-        raise Refused(f"{text} is a place where credentials are kept; a background job does not read it")
+        raise Credentials(f"{text} is a place where credentials are kept; a background job does not read it")
 
 
-def check_pattern(word: Word) -> None:
-    """Raise Refused for wildcards that could bring hidden files, among which credentials are."""
-    text = ""
-    for piece in word.pieces:
-        if piece.live and piece.text != "~" and _HIDDEN_WILDCARD.search(text):
-            raise Refused("names that begin with a dot must be written out, without wildcards")
-        text += piece.text
+def check_pattern(pattern: str) -> None:
+    """Raise Refused for wildcards that could bring hidden files, a device or what a machine keeps secret."""
+    if _HIDDEN_WILDCARD.search(pattern.replace("[.]", ".")):
+        raise Refused("names that begin with a dot must be written out, without wildcards")
+    if pattern.startswith("/"):
+        parts = posixpath.normpath(pattern).strip("/").split("/")
+        for place in (*AT_ROOT.split(), "/dev", "/sys"):
+            names = place.casefold().strip("/").split("/")
+            if all(starmap(_could_be, zip(parts, names, strict=False))):
+                raise Refused(f"name the files that {pattern} stands for")
+
+
+def _could_be(part: str, name: str) -> bool:
+    """Whether a part of a pattern can stand for a name of the list, which may end in a wildcard itself."""
+    bare = name.rstrip("*")
+    return fnmatchcase(bare, part.casefold()) or (bare != name and fnmatchcase(bare + "x", part.casefold()))

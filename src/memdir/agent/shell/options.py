@@ -206,4 +206,4 @@ def _check_wildcards(entry: Entry, operand: Operand, word: Word) -> None:
         return
     if operand.kind not in ("text", "file") or (operand.most is not None and not entry.globs):
         raise Refused(f"quote {word.text}, or bash puts file names in its place")
-    kinds.check_pattern(word)
+    kinds.check_pattern(word.glob)

@@ -15,24 +15,25 @@ import anyio.to_thread
 
 from memdir import secrets
 from memdir.agent import process
+from memdir.agent.place import place
 from memdir.agent.process import Ended
-from memdir.agent.shell import repository
 from memdir.agent.shell.environment import scrubbed
-from memdir.agent.shell.verdict import Verdict
+from memdir.agent.shell.repository import ATTRIBUTES, Git
+from memdir.agent.shell.verdict import ShellVerdict
 from memdir.agent.shell.wall import behind, standing
 from memdir.errors import ToolError
 
 SECONDS = 10.0
 """How long a read-only command may take."""
 
-_LIMITS = "ulimit -S -c 0 -t 30 -f {blocks} -v 4194304 2>/dev/null; "
-"""No core file, 30 seconds of processor time, files of some size, 4 GiB of memory."""
+_LIMITS = "ulimit -S -c 0 -t 30 -f {blocks} -v 1048576 2>/dev/null; "
+"""No core file, 30 seconds of processor time, files of some size, 1 GiB of memory for each command."""
 _SCRATCH_BLOCKS = 262_144
 """Of 1,024 bytes: what sort may put aside where the wall has a scratch folder. Elsewhere nothing."""
 
 
 async def run(
-    verdict: Verdict,
+    verdict: ShellVerdict,
     *,
     cwd: Path,
     folders: Sequence[Path],
@@ -49,14 +50,16 @@ async def run(
     if shell is None:
         raise ToolError("there is no bash on this machine; use the other tools")
     wall = await anyio.to_thread.run_sync(standing)
+    shown = [*folders]
     if verdict.repositories:
-        places = [_place(folder, cwd) for folder in verdict.repositories]
-        known = [place for place in places if place.is_dir()]
-        clean |= await repository.overrides(known, clean, allowed=folders, walled=wall.name != "none")
+        git = Git(clean, allowed=folders, is_walled=wall.name != "none")
+        places = {place(one.folder or ".", cwd): one for one in verdict.repositories}
+        clean |= await git.overrides([(folder, one) for folder, one in places.items() if folder.is_dir()])
+        shown.append(ATTRIBUTES.parent)
     limits = _LIMITS.format(blocks=_SCRATCH_BLOCKS if wall.name == "bubblewrap" else 0)
     command = [shell, "--norc", "--noprofile", "-c", limits + verdict.script]
     return await process.run(
-        behind(wall, command, folders=folders, cwd=cwd, environment=clean),
+        behind(wall, command, folders=shown, cwd=cwd, environment=clean),
         cwd=cwd,
         environment=clean,
         seconds=seconds,
@@ -69,9 +72,3 @@ def masked(output: str) -> str:
     for finding in reversed(secrets.scan(output)):
         output = f"{output[: finding.start]}[{finding.rule}, hidden]{output[finding.end :]}"
     return output
-
-
-def _place(folder: str, cwd: Path) -> Path:
-    if folder.startswith("~/"):
-        return Path.home() / folder[2:]
-    return cwd / folder

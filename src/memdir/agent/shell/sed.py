@@ -13,6 +13,8 @@ from typing import Final
 _PLAIN: Final = frozenset("dpnNgGhHxDPz=")
 _NUMBERED: Final = frozenset("qQl")
 _TEXT: Final = frozenset("aic")
+_GOES_ON: Final = frozenset("nNdqQ")
+"""Where one of these always runs between a label and the way back to it, the loop ends with the input."""
 _JUMPS: Final = frozenset("btT:")
 _FORBIDDEN: Final = {
     "w": "write files",
@@ -63,9 +65,12 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.depth = 0
+        self.blocks: list[bool] = []
+        """The open blocks, from the outermost: whether each has an address, so that it may be left out."""
         self.hidden: list[int] = []
         """Places right behind the delimiters that stand within brackets of the last pattern."""
+        self.labels: dict[str, int] = {}
+        """Labels with no sure end or next line behind them, each with how many conditions it stands under."""
 
     # -- characters
 
@@ -93,14 +98,15 @@ class _Reader:
             if not self.peek():
                 break
             self.statement()
-        if self.depth:
+        if self.blocks:
             raise _Refused("a { in the sed script is not closed")
 
     def statement(self) -> None:
         if self.peek() == "#":
             self.comment()
             return
-        if self.address():
+        always = not self.address()
+        if not always:
             self.skip(" \t")
             if self.peek() == ",":
                 self.at += 1
@@ -110,7 +116,7 @@ class _Reader:
         if self.peek() == "!":
             self.at += 1
             self.skip(" \t")
-        self.command(self.take())
+        self.command(self.take(), always=always)
 
     def comment(self) -> None:
         end = self.text.find("\n", self.at)
@@ -148,22 +154,23 @@ class _Reader:
         if not self.skip(_DIGITS):
             raise _Refused(f"sed needs a number {where}")
 
-    def command(self, name: str) -> None:
+    def command(self, name: str, *, always: bool) -> None:
+        """A command. `always`: it has no address of its own."""
         if name in _FORBIDDEN:
             raise _Refused(f"sed may not {_FORBIDDEN[name]} ({name})")
         if name == "{" and name:
-            self.depth += 1
+            self.blocks.append(not always)
         elif name == "}":
-            self.depth -= 1
-            if self.depth < 0:
+            if not self.blocks:
                 raise _Refused("a } in the sed script closes nothing")
+            self.blocks.pop()
             self.end()
         elif name == "s":
             self.substitution()
         elif name == "y":
             self.transliteration()
         elif name in _JUMPS and name:
-            self.jump(name)
+            self.jump(name, always=always)
         elif name in _TEXT and name:
             self.insertion(name)
         elif name and name in _PLAIN | _NUMBERED:
@@ -171,6 +178,8 @@ class _Reader:
                 self.skip(" \t")
                 self.skip(_DIGITS)
             self.end()
+            if always and name in _GOES_ON:
+                self.labels = {one: under for one, under in self.labels.items() if under < sum(self.blocks)}
         else:
             raise _Refused(
                 "sed may only use commands that read and print: this script has one that is not known"
@@ -182,11 +191,16 @@ class _Reader:
         if self.peek() not in {"", "\n", ";", "}", "#"}:
             raise _Refused("sed commands must be separated by ; or a newline")
 
-    def jump(self, name: str) -> None:
+    def jump(self, name: str, *, always: bool) -> None:
         """What stands behind a label is judged as commands, though BSD sed counts it to the label."""
         self.skip(" \t")
-        if not self.skip(_LABEL) and name == ":":
+        label = self.skip(_LABEL)
+        if not label and name == ":":
             raise _Refused("a label in a sed script must be of letters, digits and _")
+        if name == ":":
+            self.labels[label] = sum(self.blocks)
+        elif name == "b" and always and self.labels.get(label, -1) >= sum(self.blocks):
+            raise _Refused("a sed loop must have an end: take the next line in it (N), or go back with t")
         self.end()
 
     def insertion(self, name: str) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from memdir.agent.shell.refused import Refused
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LONGEST = 10_000
 """Characters of a command line. A longer one is no question about a project."""
 MOST_COMMANDS = 40
+LONGEST_PIPE = 8
+"""Commands that run at once, each with the memory that `run` grants it."""
 DEEPEST = 12
 
 
@@ -55,7 +58,10 @@ def parts(text: str) -> tuple[Part, ...]:
         Refused: it is longer, deeper or other than what is understood. The message says what.
     """
     _check_characters(text)
-    root = _parser().parse(_stand_in(text)).root_node
+    try:
+        root = _parser().parse(_stand_in(text)).root_node
+    except ImportError as error:
+        raise Refused(f"commands can't be judged here: {error.name} is not installed") from error
     if root.has_error:
         raise Refused("it could not be parsed as a bash command line")
     reader = _Reader(text)
@@ -104,7 +110,7 @@ def _language() -> Language:
 
 _WORDS = {"word", "number", "raw_string", "string", "concatenation"}
 _INSIDE_WORDS = {*_WORDS, "string_content", '"', "'", "]", "[", "$"}
-_JOINERS = {"&&": " && ", "||": " || ", "|": " | ", "|&": " |& "}
+_JOINERS = {"&&": " && ", "||": " || ", "|": " | ", "|&": " 2>&1 | "}
 _NO_SUCH = {
     "command_substitution": "command substitution is not available; run that command by itself first",
     "process_substitution": "process substitution is not available; run that command by itself first",
@@ -138,6 +144,7 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self._source = source
+        self._piped = 0
         self.parts: list[Part] = []
 
     def statements(self, node: Node, *, depth: int, fed: bool = False) -> None:
@@ -200,7 +207,11 @@ class _Reader:
                 if child.type not in _JOINERS:
                     raise _unknown(child.type)
                 self.parts.append(_JOINERS[child.type])
-                fed = child.type in ("|", "|&") or (fed and node.type == "list")
+                is_pipe = child.type in ("|", "|&")
+                self._piped = self._piped + 1 if is_pipe else 0
+                if self._piped >= LONGEST_PIPE:
+                    raise Refused(f"a pipe may have at most {LONGEST_PIPE} commands")
+                fed = is_pipe or (fed and node.type == "list")
                 expects_operator = False
             else:
                 self.statement(child, depth=depth + 1, fed=fed)
@@ -210,6 +221,8 @@ class _Reader:
 
     def _redirected(self, node: Node, *, depth: int, fed: bool) -> None:
         body, *redirects = self._children(node)
+        if redirects and redirects[0].start_byte == body.end_byte:
+            raise Refused("write a blank before a redirection")
         fed = fed or any(_feeds(redirect) for redirect in redirects)
         self.statement(body, depth=depth + 1, fed=fed)
         for redirect in redirects:
@@ -218,7 +231,11 @@ class _Reader:
     def _command(self, node: Node, *, fed: bool) -> None:
         words: list[Word] = []
         redirects: list[Node] = []
-        for child in self._children(node):
+        children = self._children(node)
+        for one, other in pairwise(children):
+            if one.end_byte == other.start_byte:
+                raise Refused("write a blank between words")
+        for child in children:
             match child.type:
                 case "command_name":
                     inner = self._children(child)
@@ -293,6 +310,8 @@ class _Reader:
         allowed = " \t\n" if lines else " \t"
         at = node.start_byte
         for child in children:
+            if child.type in _NO_SUCH:
+                raise _unknown(child.type)
             self._check_gap(at, child.start_byte, " \t\n" if child is children[0] else allowed)
             if child.is_missing:
                 raise Refused("it could not be parsed as a bash command line")

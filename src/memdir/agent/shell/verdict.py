@@ -5,41 +5,50 @@ Pure: nothing is looked at but the text. What a path leads to is asked by who ru
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memdir.agent.shell import awk, find, jq, kinds, predicate, sed
+from memdir.agent.shell.names import Name, Repository, below, named
 from memdir.agent.shell.options import Judged, judge
-from memdir.agent.shell.recursion import left_out
+from memdir.agent.shell.recursion import left_out, searches
 from memdir.agent.shell.refused import Refused
 from memdir.agent.shell.syntax import Command, Part, Source, parts
-from memdir.agent.shell.table import Entry, entries
+from memdir.agent.shell.table import Entry, advice, entries
 from memdir.agent.shell.word import Piece, Word
+
+LONGEST_SCRIPT = 60_000
+"""Bytes. A search brings some 12,000 of its own; a system may take no more than 128 KiB for one argument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ShellVerdict:
     """Whether a command line only reads, and what it would do.
 
-    `reason` is a sentence for the model, empty if it is allowed. `script` is what to run: the line as it was
-    understood. `paths` may name files, with wildcards and `~/`, relative to where it runs. `repositories`
-    are the folders in which git would run.
+    `reason` is a sentence for the model, empty if it is allowed; `log` a phrase for the log. `script` is what
+    to run: the line as it was understood. `names` is what it may name of the disk, `repositories` where git
+    would run.
     """
 
     allowed: bool
     reason: str = ""
+    log: str = ""
     script: str = ""
-    paths: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
+    names: tuple[Name, ...] = ()
+    repositories: tuple[Repository, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The names alone."""
+        return tuple(dict.fromkeys(name.path for name in self.names))
 
 
-def check(command: str) -> Verdict:
+def check(command: str) -> ShellVerdict:
     """Judge a command line. Never raises; what is not understood is not allowed (A6)."""
     try:
         return _Line(parts(command)).verdict()
     except Refused as refusal:
-        return Verdict(allowed=False, reason=str(refusal))
+        return ShellVerdict(allowed=False, reason=str(refusal), log=refusal.log)
 
 
 @dataclass(slots=True)
@@ -49,10 +58,10 @@ class _Line:
     parts: Sequence[Part]
     folder: str = ""
     script: list[str] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    repositories: list[str] = field(default_factory=list)
+    names: list[Name] = field(default_factory=list)
+    repositories: list[Repository] = field(default_factory=list)
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ShellVerdict:
         """Judge all parts.
 
         Raises:
@@ -66,16 +75,19 @@ class _Line:
                     if word.is_pattern:
                         raise Refused("name the file without wildcards")
                     kinds.check("file", word.text)
-                    self._names(word)
+                    self._name([word])
                     self.script.append(f" < {word.rendered()}")
                 case Source(word=word):
                     self.script.append(f" <<< {word.fixed().rendered()}")
                 case operator:
                     self.script.append("; " if self.folder and place == 1 else operator)
-        return Verdict(
+        script = "".join(self.script)
+        if len(script.encode()) > LONGEST_SCRIPT:
+            raise Refused("it asks for too much at once; use fewer searches in one line")
+        return ShellVerdict(
             allowed=True,
-            script="".join(self.script),
-            paths=tuple(dict.fromkeys(self.paths)),
+            script=script,
+            names=tuple(dict.fromkeys(self.names)),
             repositories=tuple(dict.fromkeys(self.repositories)),
         )
 
@@ -91,27 +103,39 @@ class _Line:
             case "test":
                 self._test(words)
             case _:
-                entry = _entry(name.text)
-                judged = judge(entry, words, fed=command.fed)
-                _check_programs(judged)
-                self._runs([name, *map(_plain, entry.adds)], judged)
+                self._other(name, words, fed=command.fed)
 
-    def _runs(self, head: Sequence[Word], judged: Judged) -> None:
-        """Note a command that passed: its words for the script, its files."""
-        words = list(judged.words)
-        end = len(words) if judged.end is None else judged.end
-        words[end:end] = map(_plain, left_out(head[0].text, judged.seen))
-        self.script.append(" ".join(word.rendered() for word in (*head, *words)))
-        for word in judged.files:
-            self._names(word)
+    def _run(self, *words: Word) -> None:
+        self.script.append(" ".join(word.rendered() for word in words))
 
-    def _names(self, word: Word, folder: str | None = None) -> None:
-        self.paths.append(_below(self.folder if folder is None else folder, word.text))
+    def _name(self, words: Sequence[Word], folder: str | None = None, **how: bool) -> None:
+        where = self.folder if folder is None else folder
+        for word in words:
+            kinds.check_path(word.text, folder=where)
+            name = named(word, where, **how)
+            if name.pattern:
+                kinds.check_pattern(name.path)
+            self.names.append(name)
+
+    def _other(self, name: Word, words: Sequence[Word], *, fed: bool) -> None:
+        entry = _entry(name.text)
+        judged = judge(entry, words, fed=fed)
+        _check_programs(judged)
+        shown = list(judged.words)
+        if is_search := searches(entry.name, judged.seen):
+            end = len(shown) if judged.end is None else judged.end
+            shown[end:end] = map(_plain, left_out(entry.name))
+            if not judged.files:
+                self.names.append(Name(path=self.folder or ".", searched=True))
+        self._run(name, *map(_plain, entry.adds), *shown)
+        compares = entry.name == "diff" and judged.seen.isdisjoint({"-q", "--brief"})
+        self._name(judged.files, searched=is_search, one_file=compares)
 
     def _cd(self, words: Sequence[Word], place: int) -> None:
         """`cd DIR` at the very beginning: from there on, paths are relative to DIR.
 
-        The script goes on only if it got there: else the rest would name other files than were looked at.
+        The script goes on only if it got there: else the rest would name other files than were looked at. It
+        goes there as the system does (`-P`): bash would take a `..` behind a link for the link's own folder.
         """
         after = self.parts[place + 1 : place + 2]
         if place or tuple(after) not in [(" && ",), ("; ",), ()]:
@@ -119,10 +143,9 @@ class _Line:
         words = words[1:] if words and words[0].text == "--" else words
         if len(words) != 1 or words[0].is_pattern or words[0].text[:1] in ("-", ""):
             raise Refused("cd needs the name of one folder")
-        kinds.check("file", words[0].text)
-        self._names(words[0])
-        self.folder = _below("", words[0].text)
-        self.script.append(f"cd -- {words[0].rendered()} || exit")
+        self._name(words)
+        self.folder = self.names[-1].path
+        self.script.append(f"cd -P -- {words[0].rendered()} || exit")
 
     def _git(self, words: Sequence[Word], *, fed: bool) -> None:
         """git: options of its own, a subcommand, and the subcommand's words."""
@@ -130,25 +153,29 @@ class _Line:
         main = judge(_entry("git"), words[:own], fed=fed)
         folder = self.folder
         for word in main.files:  # -C: each is relative to the one before
-            self._names(word, folder)
-            folder = _below(folder, word.text)
-        self.repositories.append(folder)
+            self._name([word], folder)
+            folder = self.names[-1].path
         head = [_plain("git"), *main.words]
         if own == len(words):
             if "--version" not in main.seen:
                 raise Refused("say which git command")
-            self._runs(head, Judged())
+            self._run(*head)
             return
         subcommand, *rest = words[own:]
         entry = entries().get(f"git {subcommand.text}")
         if entry is None or not subcommand.bare:
             raise Refused(f"git {subcommand.text} is not available; git may only show what is there")
         judged = judge(entry, rest, fed=fed)
-        self.script.append(
-            " ".join(word.rendered() for word in (*head, subcommand, *map(_plain, entry.adds), *judged.words))
+        self._run(*head, subcommand, *map(_plain, entry.adds), *judged.words)
+        self._name(judged.files, folder)
+        shown = judged.files if subcommand.text in ("show", "cat-file") else ()
+        self.repositories.append(
+            Repository(
+                folder=folder,
+                tells_addresses=subcommand.text in ("remote", "config"),
+                objects=tuple(word.text for word in shown if ":" not in word.text),
+            )
         )
-        for word in judged.files:
-            self._names(word, folder)
 
     def _find(self, words: Sequence[Word]) -> None:
         for word in words:
@@ -156,29 +183,20 @@ class _Line:
                 raise Refused(f"quote {word.text}, or bash puts file names in its place")
         texts = [word.text for word in words]
         _refuse(find.refusal(texts))
+        self._run(_plain("find"), *words)
         for path in find.paths(texts):
-            kinds.check("file", path)
-            self.paths.append(_below(self.folder, path))
-        self._runs([_plain("find")], Judged(words=list(words)))
+            kinds.check_path(path, folder=self.folder)
+            self.names.append(Name(path=below(self.folder, path)))
 
     def _test(self, words: Sequence[Word]) -> None:
-        files = predicate.files(words)
-        for word in files:
-            kinds.check("file", word.text)
-        self._runs([_plain("test")], Judged(words=list(words), files=files))
-
-
-def _below(folder: str, path: str) -> str:
-    """The path, as seen from where the line begins. `~` is a home folder, as bash has it."""
-    if path == "~" or path.startswith("~/"):
-        return f"~/{path[2:]}"
-    return posixpath.join(folder, path)
+        self._name(predicate.files(words))
+        self._run(_plain("test"), *words)
 
 
 def _entry(name: str) -> Entry:
     entry = entries().get(name)
     if entry is None:
-        raise Refused(f"{name} is not on the list of commands that only read")
+        raise Refused(advice(name) or f"{name} is not on the list of commands that only read")
     return entry
 
 

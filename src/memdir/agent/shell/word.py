@@ -10,6 +10,7 @@ refused. Pure.
 
 from __future__ import annotations
 
+import glob
 import re
 import shlex
 import unicodedata
@@ -25,6 +26,9 @@ class Piece:
 
     text: str
     live: bool = False
+
+
+_HOME = Piece("~", live=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,23 @@ class Word:
             text += piece.text
         return text
 
+    @property
+    def is_in_home(self) -> bool:
+        """Whether it begins with the `~` of the home folder, and bash will put that in its place."""
+        return bool(self.pieces) and self.pieces[0] == _HOME
+
+    @property
+    def glob(self) -> str:
+        """The word as a pattern of `fnmatch`: what is literal in it stands for itself."""
+        return "".join(p.text if p.live else glob.escape(p.text) for p in self.pieces)
+
     def rendered(self) -> str:
         """The word for bash: the literal parts quoted, so that only what was judged is live."""
-        return "".join(p.text if p.live else shlex.quote(p.text) for p in self.pieces) or "''"
+        pieces, start = self.pieces, ""
+        if self.is_in_home and len(pieces) > 1:  # a quoted slash would end no `~`
+            pieces, start = (Piece(pieces[1].text[1:]), *pieces[2:]), "~/"
+        quoted = (p.text if p.live else shlex.quote(p.text) for p in pieces if p.text)
+        return start + "".join(quoted) or "''"
 
     def fixed(self) -> Word:
         """The same word with nothing live in it."""
@@ -92,7 +110,7 @@ def read(raw: str) -> Word:
     for piece in pieces:
         if character := hidden_character(piece.text.replace("\n", "").replace("\t", "")):
             raise Refused(f"it holds an invisible or control character, {character}")
-    if _BRACES.search(re.sub(r"@?\{[\w-]*\}", "", _unquoted(raw))):
+    if _BRACES.search(re.sub(r"@\{[\w-]*\}|\{\}", "", _unquoted(raw))):
         raise Refused("braces are not expanded here; name the files, or quote the braces")
     return Word(pieces=_joined(pieces), bare=not re.search(r"[\"'\\]", raw))
 

@@ -143,21 +143,6 @@ def _usage(spec: ToolSpec) -> str:
 # -- paths -----------------------------------------------------------------------------------------------
 
 
-def place(given: str, cwd: Path) -> Path:
-    """The absolute path that a model means; `~/` is the home folder, a relative path is below `cwd`.
-
-    Links are not followed here. Permissions and tools both ask this one function (A8).
-    """
-    if not given or "\0" in given:
-        raise ToolError("the path is empty or holds a NUL byte; give an absolute path")
-    try:
-        os.fsencode(given)
-    except UnicodeEncodeError as error:
-        raise ToolError("the path holds a character that no file name has; give an absolute path") from error
-    path = Path.home() / given[2:] if given.startswith("~/") else cwd / given
-    return Path(os.path.normpath(path)) if ".." not in path.parts else Path(os.path.realpath(path))
-
-
 def in_memory(path: Path, context: ToolContext) -> bool:
     """Whether the path leads into the memory directory, so that reading and writing go by its rules (A8)."""
     return context.memory is not None and fs.inside(context.memory.directory, path)

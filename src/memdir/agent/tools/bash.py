@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
+
+import anyio.to_thread
 
 from memdir.agent.process import Ended, handed_on, run
 from memdir.agent.shell import check
+from memdir.agent.shell.reach import bar_of
 from memdir.agent.shell.run import SECONDS, masked
 from memdir.agent.shell.run import run as run_guarded
-from memdir.agent.shell.wildcards import named
-from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, place, schema, where_read
+from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, schema
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
@@ -74,9 +77,9 @@ async def _read_only(command: str, context: ToolContext, seconds: float) -> Ende
     verdict = check(command)
     if not verdict.allowed:
         raise ToolError(f"{verdict.reason}. A background job may only read with Bash.")
-    for path in verdict.paths:
-        for one in named(path, context.cwd):
-            where_read(place(one, context.cwd), context)
+    look = partial(bar_of, verdict.names, cwd=context.cwd, folders=context.folders())
+    if bar := await anyio.to_thread.run_sync(look):
+        raise ToolError(bar.text)
     return await run_guarded(
         verdict,
         cwd=context.cwd,

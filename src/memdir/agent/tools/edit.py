@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memdir.agent.tools.base import Input, Tool, ToolContext, in_thread, place, schema
+from memdir.agent.place import place
+from memdir.agent.tools.base import Input, Tool, ToolContext, in_thread, schema
 from memdir.agent.tools.text import Shape, decode, lines_of
 from memdir.agent.tools.write import known_content, save
 from memdir.errors import ToolError

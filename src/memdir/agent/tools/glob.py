@@ -6,7 +6,8 @@ import os
 
 import anyio.to_thread
 
-from memdir.agent.tools.base import Input, Tool, ToolContext, place, schema, where_read
+from memdir.agent.place import place
+from memdir.agent.tools.base import Input, Tool, ToolContext, schema, where_read
 from memdir.agent.tools.search import matcher, walk
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec

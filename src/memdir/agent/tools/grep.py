@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from memdir.agent import credentials
+from memdir.agent.place import place
 from memdir.agent.process import Ended, handed_on, run
 from memdir.agent.shell.environment import scrubbed
 from memdir.agent.tools import search
-from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, place, schema, where_read
+from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, schema, where_read
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memdir import fs
+from memdir.agent.place import place
 from memdir.agent.tools.base import (
     Input,
     Output,
@@ -16,7 +17,6 @@ from memdir.agent.tools.base import (
     ToolContext,
     in_memory,
     in_thread,
-    place,
     schema,
     told_to_the_model,
     where_read,

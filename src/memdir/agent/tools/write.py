@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memdir import fs
 from memdir.agent.file_state import Seen
+from memdir.agent.place import place
 from memdir.agent.tools.base import (
     Input,
     Tool,
@@ -19,7 +20,6 @@ from memdir.agent.tools.base import (
     WroteButOver,
     in_memory,
     in_thread,
-    place,
     schema,
     told_to_the_model,
 )
