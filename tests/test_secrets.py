@@ -168,6 +168,15 @@ def test_a_token_in_two_lines_ends_where_words_begin_E10() -> None:
     assert found(f"the token\n{halves}\nand more") == [halves]
 
 
+def test_what_is_around_one_escape_does_not_run_into_what_is_around_the_next_E10() -> None:
+    head = "-----BEGIN PRIVATE" + " KEY-----"
+    text = f"a%5Fb {'x ' * 380}{head} {'y ' * 2000}a%5Fb {'QmFzZTY0' * 8}"
+    assert scan(text) == []
+    key = f"{head}\n" + "\n".join(["QmFzZTY0" * 8] * 40)
+    text = f"a%5Fb\n{key}\n{'y ' * 2000}a%5Fb\n{key}"
+    assert all(0 <= one.start < one.end <= len(text) for one in scan(text))
+
+
 def test_a_token_that_is_whole_does_not_go_on_in_the_next_line_E10() -> None:
     assert found(f"{GITHUB}\nabc123def456") == [GITHUB]
 

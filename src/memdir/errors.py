@@ -110,6 +110,10 @@ class ToolError(MemdirError):
     """Speech to the model: what went wrong with its tool call, and what it can do."""
 
 
+class SecretStopped(ToolError):
+    """Speech to the model: a secret stood in what it was to write, and was stopped (E10)."""
+
+
 class StopLoop(MemdirError):
     """Ends a run of the agent loop; the message is the reason."""
 

@@ -244,3 +244,31 @@ async def test_a_fork_is_aborted_by_its_own_scope_and_the_host_is_not_A4(world: 
     assert scope.cancelled_caught
     assert (await agent.run("Hello?")).text == "Still here."
     assert results(agent) == []
+
+
+async def test_a_fork_looks_around_with_commands_that_read_A5_A6(world: World) -> None:
+    world.file("src/app.py", "def main(): ...\n")
+    into_a_file = call("Bash", command="grep -rn 'def ' src | head -3; cat src/app.py > x")
+    agent, _ = await hosted(world, [into_a_file], say("No."))
+    refused = await extract(agent, world)
+    assert refused.denied == 1
+    assert "/dev/null only" in str(refused.messages[2].content)
+    agent, _ = await hosted(world, [call("Bash", command="grep -rn 'def ' src | head -3")], say("Well."))
+    ended = await extract(agent, world)
+    assert ended.denied == 0
+    assert "src/app.py:1:def main(): ..." in str(ended.messages[2].content)
+
+
+async def test_a_secret_that_is_stopped_counts_as_denied_and_is_not_told_A5_E10(
+    world: World,
+) -> None:
+    token = "ghp_" + "HAmvYDNZMPQ9qvBjv697Na02SXIXw72boFTV"
+    path = str(world.memory.directory / "key.md")
+    written = call("Write", file_path=path, content=f"{TOPIC}\nThe token is {token}.\n")
+    agent, _ = await hosted(world, [written], say("Well."))
+    ended = await extract(agent, world)
+    assert ended.denied == 1
+    (denied,) = [event for event in world.told if event.name == "denied"]
+    assert denied.fields["reason"] == "a secret in it"
+    assert token not in repr(world.told)
+    assert tree(world.memory.directory) == {}

@@ -6,17 +6,13 @@ an option that does harm shows when it is run. Those out of the grammar are most
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from random import Random
 from shlex import quote
 from typing import Any
 
-import memdir
-
-TABLE = Path(memdir.__file__).parent / "agent" / "shell" / "commands.toml"
+from memdir.agent.shell.table import tables
 
 PAYLOADS = (
     "touch pwned",
@@ -437,18 +433,7 @@ VALUES: Mapping[str, Sequence[str]] = {
 @cache
 def table() -> Mapping[str, Mapping[str, Any]]:
     """The entries of the table, a command and its subcommand as one name; none where it cannot be read."""
-    if not TABLE.exists():
-        return {}
-    return dict(_entries("", tomllib.loads(TABLE.read_text("utf-8"))))
-
-
-def _entries(above: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, value in given.items():
-        if isinstance(value, dict):
-            full = f"{above} {name}".strip()
-            if "operands" in value:
-                yield full, value
-            yield from _entries(full, value)
+    return tables()
 
 
 def lines(key: str) -> list[str]:

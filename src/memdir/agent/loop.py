@@ -27,7 +27,7 @@ from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
 from memdir.agent.tools.base import Output, check_input
 from memdir.agent.transcript import Transcript
-from memdir.errors import Aborted, ToolError, TurnLimit, UsageError
+from memdir.errors import Aborted, SecretStopped, ToolError, TurnLimit, UsageError
 from memdir.memory.topic import Origin
 from memdir.model.client import ModelClient, OnText
 from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
@@ -205,6 +205,8 @@ class Agent:
             return True
         except ToolError as error:
             said = str(error)
+            if isinstance(error, SecretStopped):
+                self._deny(call, "a secret in it")
         except Exception as error:  # noqa: BLE001 - a tool's fault is told to the model, and the turn goes on
             self._log_failure(call.name, error)
             said = f"{call.name} failed unexpectedly ({type(error).__name__}: {error}). Try another way."
@@ -221,9 +223,12 @@ class Agent:
         check_input(tool.spec, call.input)
         verdict = await self.permit(call)
         if isinstance(verdict, Deny):
-            self.denied += 1
-            self._tell(DENIED, tool=call.name, reason=verdict.reason)
+            self._deny(call, verdict.reason)
             raise ToolError(f"Not allowed: {verdict.text}")
+
+    def _deny(self, call: ToolUse, reason: str) -> None:
+        self.denied += 1
+        self._tell(DENIED, tool=call.name, reason=reason)
 
     async def _perform(self, call: ToolUse) -> str | Output:
         return await self._tool(call).run(call.input, self.context)

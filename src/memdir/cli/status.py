@@ -139,5 +139,5 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("recall", f"{switch('recall')}, {by('recallModel')}"),
         ("extraction", f"{switch('extract')}, {by('extractModel')}"),
         ("dream", f"{switch('dream')}, {by('dreamModel')}"),
-        ("commands", f"background ones: {facts['wallSays']}"),
+        ("background", f"commands only read; wall: {facts['wallSays']}"),
     ]

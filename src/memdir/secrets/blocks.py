@@ -5,13 +5,14 @@ from __future__ import annotations
 from memdir.secrets.rules import Token
 from memdir.secrets.values import decoded, is_blank
 
+# `·` stands between texts that are looked through as one (`finder`).
 _PEM = (
     r"-{4,5} ?BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}"
-    r"(?=[\s\S]{0,300}?[A-Za-z0-9+/]{20})"
-    r"(?:[^-]|-(?!---)){0,20000}(?:-{4,5} ?END [A-Za-z0-9 ]{0,60}-{4,5})?"
+    r"(?=[^·]{0,300}?[A-Za-z0-9+/]{20})"
+    r"(?:[^-·]|-(?!---)){0,20000}(?:-{4,5} ?END [A-Za-z0-9 ]{0,60}-{4,5})?"
 )
 _PUTTY = (
-    r"PuTTY-User-Key-File-\d[\s\S]{0,2000}?Private-Lines:[\s\d]{0,20}(?:[A-Za-z0-9+/=]{20,99}+\s{0,2}){1,99}"
+    r"PuTTY-User-Key-File-\d[^·]{0,2000}?Private-Lines:[\s\d]{0,20}(?:[A-Za-z0-9+/=]{20,99}+\s{0,2}){1,99}"
 )
 _JWK = r"\"(?:d|k)\"\s?:\s?\"[\w-]{22,1500}\""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -48,14 +48,14 @@ def _escaped(text: str) -> Iterator[_Found]:
         for rank, start, end in _seen(clear):
             run = bisect_right(starts, start) - 1
             places = runs[run][1]
-            yield rank, places[start - starts[run]], places[end - starts[run]]
+            yield rank, places[start - starts[run]], places[min(end - starts[run], len(places) - 1)]
 
 
-def _hidden(text: str) -> Iterator[_Found]:
+def _hidden(text: str, through: Callable[[str], Iterator[_Found]] = _seen) -> Iterator[_Found]:
     """Base64 or hexadecimal that says a secret, or says what does."""
     if runs := list(escapes.encoded(text)):
         clear, starts = _listed([plain for _, _, plain in runs])
-        for rank, start, _ in _seen(clear):
+        for rank, start, _ in through(clear):
             run = runs[bisect_right(starts, start) - 1]
             yield rank, run[0], run[1]
 
@@ -66,10 +66,11 @@ def _broken(text: str, whole: list[_Found]) -> Iterator[_Found]:
         clear, starts = _listed([plain for plain, _ in runs])
         tokens = [one for one in whole if one[0] < len(_rules()[0])]
         begins = [start for _, start, _ in tokens]
-        for rank, start, end in (*_tokens(clear), *_hidden(clear)):
+        for rank, start, end in (*_tokens(clear), *_hidden(clear, _tokens)):
             run = bisect_right(starts, start) - 1
             places = runs[run][1]
-            first, last = places[start - starts[run]], places[end - 1 - starts[run]]
+            first = places[start - starts[run]]
+            last = places[min(end - starts[run], len(places)) - 1]
             before = bisect_right(begins, last)
             if not (before and tokens[before - 1][2] > first):
                 yield rank, first, last + 1

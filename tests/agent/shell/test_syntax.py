@@ -48,6 +48,11 @@ def shape(text: str) -> str:
         ("ls # and a word\npwd", "w; w"),
         ("# first\nls", "w"),
         ("echo a#b '#c'", "w w w"),
+        ("[ -f x ] && ls", "w w w && w"),
+        ("[[ ! -f x ]] || [ a = 'b c' ]", "w w w w || w w w w"),
+        ("ls *.{md,txt} {a,b}{c,d}", "w w w w w w w"),
+        ("ls '{a,b}' HEAD@{1} {}", "w w w w"),
+        ("ls -l \\\n  src", "w w w"),
     ],
 )
 def test_commands_come_with_the_operators_between_them_A6(text: str, expected: str) -> None:
@@ -68,13 +73,15 @@ def test_commands_come_with_the_operators_between_them_A6(text: str, expected: s
         "export x=1", "declare -x a=1", "local a", "readonly a", "typeset a", "unset a", "f() { ls; }",
         "function f { ls; }", "for a in b; do ls; done", "for ((;;)); do ls; done", "while true; do ls; done",
         "until ls; do ls; done", "if ls; then ls; fi", "case a in a) ls;; esac", "select a in b; do ls; done",
-        "[ -f x ]", "[[ -f x ]]", "((1))", "echo $((1))", "echo $[1]", "'ls'", "\"ls\"", "\\ls", "l\\s",
+        "[ -f x", "[[ -f x && -f y ]]", "[[ a =~ b ]]", "((1))", "echo $((1))", "echo $[1]", "'ls'",
+        "\"ls\"", "\\ls", "l\\s",
         "l''s", "$x", "${x}", "*", "./l?", "echo hello \\ # x", "echo hello \\ #\ntouch x", "ls\\\n-la",
         "l\\\ns",
         "ls # a \\\npwd", "ls\r", "ls\x00", "ls\x1b[A", "ls\x0bpwd", "ls\x0cpwd", "ls\u2028pwd",
         "ls\u00a0-la",
         "ls\ud800", "a" * (LONGEST + 1), "; ".join(["ls"] * (MOST_COMMANDS + 1)), "(" * 30 + "ls" + ")" * 30,
-        "echo a{b,c}", "ls 'a", 'ls "a', "ls ${x:-a}", "ls <<< $x", "cat <<< $(ls)",
+        "echo {1..3}", "echo a{b,$c}", "echo {a,b", "{a,b}", "ls 'a", 'ls "a', "ls ${x:-a}", "ls <<< $x",
+        "cat <<< $(ls)",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_is_refused_with_a_reason_A6(text: str) -> None:

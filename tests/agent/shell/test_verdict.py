@@ -103,7 +103,7 @@ def test_what_is_not_known_to_be_harmless_is_refused_with_a_reason_A6(command: s
 
 
 def test_a_reason_says_which_option_and_what_else_to_do_A6() -> None:
-    assert check("sort -o out.txt a").reason == "sort may not be given -o here"
+    assert check("sort -o out.txt a").reason.startswith("sort may not be given -o here")
     assert "Write" in check("ls > out.txt").reason
     assert "quote" in check("find . -name *.py").reason
 

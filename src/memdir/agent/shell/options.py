@@ -41,8 +41,13 @@ def judge(entry: Entry, words: Sequence[Word], *, fed: bool) -> Judged:
     if entry.needs and not entry.needs & judged.seen:
         raise Refused(f"{entry.name} is available only with {' or '.join(sorted(entry.needs))}")
     if entry.stdin and not fed and not entry.unless & judged.seen and not _names_a_file(judged):
-        raise Refused(f"{entry.name} would wait for input that never comes; say what it is to read")
+        raise Refused(f"{entry.name} would wait for input that never comes; name {_input(entry)}")
     return judged
+
+
+def _input(entry: Entry) -> str:
+    revisions = any(operand.kind == "rev" for operand in entry.operands)
+    return "a revision, as HEAD" if revisions else "the file that it is to read"
 
 
 def _names_a_file(judged: Judged) -> bool:
@@ -145,7 +150,8 @@ class _Reading:
         if not entry.option_end and entry.operands and entry.operands[0].kind == "text":
             self.judged.words.append(word)
             return False
-        raise Refused(f"{entry.name} may not be given {name} here")
+        advice = entry.why.get(name)
+        raise Refused(f"{entry.name} may not be given {name} here" + (f": {advice}" if advice else ""))
 
     def _seen(self, name: str, word: Word, *more: str) -> None:
         self.judged.seen |= {name, *more}

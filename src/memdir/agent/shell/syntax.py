@@ -11,6 +11,7 @@ Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from memdir.agent.shell.refused import Refused
-from memdir.agent.shell.word import Word, read
+from memdir.agent.shell.word import Word, read, without_braces
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser
@@ -118,7 +119,7 @@ _NO_SUCH = {
     "variable_assignments": "variables can't be set",
     "declaration_command": "variables can't be set",
     "unset_command": "variables can't be changed",
-    "simple_expansion": "variables are not available; write the value out",
+    "simple_expansion": "variables are not available; write the value out (and leave `echo $?` out)",
     "expansion": "variables are not available; write the value out",
     "arithmetic_expansion": "arithmetic is not available",
     "function_definition": "functions can't be defined",
@@ -127,12 +128,13 @@ _NO_SUCH = {
     "while_statement": "loops are not available",
     "if_statement": "`if` is not available; use && and ||",
     "case_statement": "`case` is not available",
-    "test_command": "`[` and `[[` are not available; use `test`",
-    "heredoc_redirect": "here-documents are not available",
+    "heredoc_redirect": "here-documents are not available; use <<< 'text'",
     "ansi_c_string": "$'...' is not available; use plain quotes",
     "translated_string": '$"..." is not available; use plain quotes',
     "&": "nothing may be left running in the background",
 }
+_CONTINUED = re.compile(r"(?<=[ \t])\\\n")
+"""A line that goes on, behind a blank: so it can be in no word."""
 _ONLY_NULL = "output may go to /dev/null only; files are written with the Write tool, inside memory"
 
 
@@ -176,6 +178,8 @@ class _Reader:
         match node.type:
             case "command":
                 self._command(node, fed=fed)
+            case "test_command":
+                self._test(node, fed=fed)
             case "list" | "pipeline":
                 self._joined(node, depth=depth, fed=fed)
             case "negated_command":
@@ -249,7 +253,7 @@ class _Reader:
                 case kind if kind in _WORDS:
                     if redirects:
                         raise Refused("write redirections behind the last word of a command")
-                    words.append(self._word(child))
+                    words.extend(self._words(child))
                 case kind:
                     raise _unknown(kind)
         if not words or not words[0].bare or words[0].is_pattern:
@@ -259,14 +263,42 @@ class _Reader:
         for redirect in redirects:
             self._redirect(redirect)
 
+    def _test(self, node: Node, *, fed: bool) -> None:
+        """`[ -f x ]` and `[[ -f x ]]` are `test -f x`."""
+        opened, *inner, closed = self._children(node)
+        if (opened.type, closed.type) not in (("[", "]"), ("[[", "]]")):
+            raise _unknown(node.type)
+        words: list[Word] = []
+        waiting = inner[::-1]
+        while waiting:
+            child = waiting.pop()
+            match child.type:
+                case "unary_expression" | "binary_expression":
+                    waiting.extend(self._children(child)[::-1])
+                case "test_operator" | "=" | "==" | "!=" | "!":
+                    words.append(read(self._text(child)))
+                case kind if kind in _WORDS:
+                    words.append(self._word(child))
+                case kind:
+                    raise _unknown(kind)
+        self.parts.append(Command((read("test"), *words), fed))
+
+    def _words(self, node: Node) -> list[Word]:
+        """The words that bash makes of one: several where it has braces."""
+        self._check_inside(node)
+        return [read(one) for one in without_braces(self._text(node))]
+
     def _word(self, node: Node) -> Word:
+        self._check_inside(node)
+        return read(self._text(node))
+
+    def _check_inside(self, node: Node) -> None:
         waiting = [node]
         while waiting:
             inner = waiting.pop()
             if inner.type not in _INSIDE_WORDS:
                 raise _unknown(inner.type)
             waiting.extend(inner.children)
-        return read(self._text(node))
 
     def _redirect(self, node: Node) -> None:
         """Output to /dev/null, a copy of a descriptor, input from a file or a word."""
@@ -323,7 +355,7 @@ class _Reader:
         return list(children)
 
     def _check_gap(self, start: int, end: int, allowed: str) -> None:
-        if self._source[start:end].strip(allowed):
+        if _CONTINUED.sub("", self._source[start:end]).strip(allowed):
             raise Refused("a part of it could not be understood; write it more plainly")
 
     def _text(self, node: Node) -> str:

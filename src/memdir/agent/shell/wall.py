@@ -76,22 +76,24 @@ def standing() -> Wall:
         return first
     second = restricted()
     if second.name != "none":
-        return Wall(name=second.name, says=f"{second.says}; {first.says}", start=second.start)
-    return Wall(name="none", says=f"a check of the text alone; {first.says}; {second.says}")
+        return second
+    if sys.platform != "linux":
+        return Wall(name="none", says="none on this system: the check of the text stands alone")
+    return Wall(name="none", says=f"none, the check of the text stands alone: {first.says}; {second.says}")
 
 
 def bubblewrap() -> Wall:
     """Bubblewrap, or a wall named none that says why not."""
     if sys.platform != "linux":
-        return Wall(name="none", says="this system has no wall for them")
+        return Wall(name="none", says="it is for Linux")
     program = next((found for place in _PLACES if os.access(found := f"{place}/bwrap", os.X_OK)), None)
     if program is None:
-        return Wall(name="none", says="install bubblewrap to hide the rest of this machine from them")
+        return Wall(name="none", says="install bubblewrap")
     why: str | None = None
     for proc in _PROC:
         wall = Wall(
             name="bubblewrap",
-            says="read-only, behind bubblewrap: no network, no home folders, no other processes",
+            says="bubblewrap: no network, other homes hidden, the rest of the disk can be read",
             start=(program, *_OPTIONS, *proc, "--dev", "/dev"),
         )
         if (why := _why_not(wall)) is None:
@@ -103,11 +105,11 @@ def restricted() -> Wall:
     """Landlock, or a wall named none that says why not."""
     wall = Wall(
         name="landlock",
-        says="read-only, behind Landlock: no network, only programs, the project and its memory can be read",
+        says="Landlock: no network; programs, the project and its memory can be read, and nothing else",
         start=(sys.executable or "python3", "-I", "-S", "-B", landlock.__file__),
     )
     if sys.platform != "linux":
-        return Wall(name="none", says="nor Landlock")
+        return Wall(name="none", says="it is for Linux")
     why = _why_not(wall)
     return wall if why is None else Wall(name="none", says=f"Landlock can't be had ({why})")
 

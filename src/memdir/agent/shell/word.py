@@ -115,6 +115,29 @@ def read(raw: str) -> Word:
     return Word(pieces=_joined(pieces), bare=not re.search(r"[\"'\\]", raw))
 
 
+def without_braces(raw: str) -> list[str]:
+    """A word as it is written -> the words that bash makes of its braces, as they would be written.
+
+    Only lists of plain items are understood, `*.{md,txt}`; a word with others is left as it is.
+    """
+    waiting, found = [raw], []
+    while waiting:
+        one = waiting.pop()
+        braces = _LIST.search(_QUOTED.sub(lambda quoted: "'" * len(quoted[0]), one))
+        if braces is None:
+            found.append(one)
+            continue
+        items = one[braces.start(1) : braces.end(1)].split(",")
+        waiting.extend(one[: braces.start()] + item + one[braces.end() :] for item in reversed(items))
+        if len(waiting) + len(found) > MOST_WORDS:
+            raise Refused(f"its braces stand for more than {MOST_WORDS} words")
+    return found
+
+
+MOST_WORDS = 60
+_LIST = re.compile(r"(?<![${@])\{([A-Za-z0-9_./*?+=-]+(?:,[A-Za-z0-9_./*?+=-]+)+)\}")
+"""Of the items none is empty, quoted or has braces of its own."""
+
 _NOT_LIVE = "variables and substitutions are not available; write the text out in single quotes"
 _BRACES = re.compile(r"[{}]")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)

@@ -21,7 +21,7 @@ import anyio.to_thread
 from memdir import fs
 from memdir.agent.credentials import leads_to_secrets
 from memdir.agent.file_state import FileState
-from memdir.errors import Conflict, MemdirError, ToolError
+from memdir.errors import Conflict, MemdirError, SecretFound, SecretStopped, ToolError
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Image, ToolSpec
@@ -187,6 +187,8 @@ def told_to_the_model(path: Path) -> Iterator[None]:
         ) from error
     except ToolError:
         raise
+    except SecretFound as error:
+        raise SecretStopped(f"{error}. {error.hint or ''}".strip()) from error
     except MemdirError as error:
         raise ToolError(f"{error}. {error.hint or ''}".strip()) from error
     except OSError as error:
