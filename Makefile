@@ -48,8 +48,9 @@ bench-recall: $(DEV) ## which memories it finds for a prompt; with DATA=DIR, evi
 bench-scale: $(DEV) ## how fast, with 200 to 50,000 memories (some minutes)
 	env -u PYTHONDONTWRITEBYTECODE $(PY) -m bench.scale
 
-bench-guard: $(DEV) ## which commands a background job may run, and how fast that is decided
+bench-guard: $(DEV) ## which commands a background job may run, which secrets are found, and how fast
 	$(PY) -m bench.guard --cases $(CASES)/bash_readonly.jsonl
+	$(PY) -m bench.secrets --cases $(CASES)/secrets.jsonl
 
 stress: $(DEV) ## kill -9 at 200 random points; two writers at once; 10,000 edits under the index
 	$(PY) -m tests.stress.kill --rounds 200
@@ -59,7 +60,8 @@ stress: $(DEV) ## kill -9 at 200 random points; two writers at once; 10,000 edit
 fuzz: $(DEV) ## mutated commands against the check of read-only Bash: all that it allows is run (some minutes)
 	$(PY) -m tests.stress.shell_fuzz --seed 1 2 3 4 5 --count 5000 --jobs 2
 
-docs: $(DEV) ## regenerate what is generated: the settings schema, the golden prompts, the command reference
+docs: $(DEV) ## regenerate what is generated: schema, golden prompts, command reference, git attributes
+	$(PY) -m memdir.agent.shell.repository
 	$(PY) -m memdir.settings > src/memdir/settings.schema.json
 	$(PY) -m tests.prompts.regenerate
 	$(PY) -m scripts.reference > docs/commands.md

@@ -102,6 +102,16 @@ class SecretFound(MemdirError):
         self.lines = lines
 
 
+class MarkAdded(SecretFound):
+    """A write that is not the person's would mark a line as harmless, which only the person may (E10)."""
+
+    def __init__(self, *, where: str, lines: tuple[int, ...]) -> None:
+        super().__init__((), where=where, lines=lines)
+        shown = ", ".join(map(str, lines[:5]))
+        self.args = (f"not written: line {shown} of {where} would get the mark memdir:allow-secret",)
+        self.hint = "leave that mark out; only the person sets it"
+
+
 class MemoryOff(MemdirError):
     """Memory is switched off here (S3). The message says by what."""
 

@@ -81,3 +81,13 @@ def test_a_name_steers_no_terminal_H1(desk: Desk) -> None:
     assert ran.code == 5
     assert "\x1b" not in ran.out + ran.err
     assert ran.out.splitlines()[0].startswith("a\\x1b[31m\\x0ab.md: ")
+
+
+def test_a_marked_line_is_counted_and_told_to_who_asks_for_all_E10(desk: Desk) -> None:
+    desk("remember", "--allow-secret", f"the token is {TOKEN}")
+    ran = desk("doctor")
+    assert ran.code == 0
+    assert "marked as harmless: 1" in ran.err
+    (note,) = desk("doctor", "--json").json["findings"]
+    assert (note["kind"], note["rule"]) == ("marked", "GitHub token")
+    assert TOKEN not in repr(note)

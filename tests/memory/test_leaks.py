@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.errors import SecretFound
+from memdir.errors import MarkAdded, SecretFound
 from memdir.memory import leaks
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import ANY, MemoryDir
@@ -110,8 +110,9 @@ def test_a_marker_that_a_tool_adds_is_refused_like_the_secret_E10(marked: str) -
 
 
 def test_a_marker_without_a_secret_opens_no_line_for_later_E10() -> None:
-    with pytest.raises(SecretFound, match="only a person may set"):
+    with pytest.raises(MarkAdded, match="line 1 of a.md would get the mark") as refused:
         leaks.refuse("the key is <!-- memdir:allow-secret -->\n", "the key is\n", name="a.md")
+    assert "only the person sets it" in (refused.value.hint or "")
 
 
 def test_a_marked_line_that_stays_as_it_was_stops_no_edit_E10() -> None:

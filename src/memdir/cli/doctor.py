@@ -10,7 +10,7 @@ from memdir import app
 from memdir.cli.opening import open_project
 from memdir.cli.output import emit_json, json_option, line, talk
 from memdir.errors import MemdirError, SecretFound
-from memdir.memory.checkup import Finding, checkup
+from memdir.memory.checkup import Finding, examine
 from memdir.memory.store import MemoryDir
 
 
@@ -22,15 +22,17 @@ def doctor(opened: app.Opening, as_json: bool) -> int:
     files that can't be read, names that not all systems can hold, and entries of the index that lead nowhere.
 
     Each finding has its file, the reason, and what to do. A secret's value is never shown, and nothing is
-    changed. The exit code is 0 if nothing was found, 5 if a secret was, and 1 for anything else.
+    changed. The exit code is 0 if nothing was found, 5 if a secret was, and 1 for anything else. Lines that
+    are marked as harmless are counted; --json names them.
     """
     project = open_project(opened)
     memory = _memory(project)
-    findings = checkup(memory) if memory else []
+    everything = examine(memory) if memory else []
+    findings = [finding for finding in everything if finding.kind != "marked"]
     if as_json:
-        emit_json(**_as_json(project, findings))
+        emit_json(**_as_json(project, everything))
     else:
-        _print(project, findings)
+        _print(project, findings, marked=len(everything) - len(findings))
     if any(finding.kind == "secret" for finding in findings):
         return SecretFound.exit_code
     return MemdirError.exit_code if findings else 0
@@ -44,12 +46,13 @@ def _memory(project: app.Project) -> MemoryDir | None:
     return project.memory
 
 
-def _print(project: app.Project, findings: list[Finding]) -> None:
+def _print(project: app.Project, findings: list[Finding], *, marked: int) -> None:
     for one in findings:
         place = one.file if one.line is None else f"{one.file}:{one.line}"
         click.echo(line(f"{place}: {one.reason}"))
         click.echo(line(f"    {one.cure}"))
-    talk(line(_closing(project, findings)))
+    notes = f"; secrets on lines that are marked as harmless: {marked}" if marked else ""
+    talk(line(_closing(project, findings) + notes))
 
 
 def _closing(project: app.Project, findings: list[Finding]) -> str:

@@ -29,7 +29,8 @@ from memdir.memory.store import MemoryDir
 from memdir.names import INDEX, what_is
 from memdir.secrets import ALLOWED, allowed_lines, scan
 
-Kind = Literal["secret", "unreadable", "link", "name", "index"]
+Kind = Literal["secret", "unreadable", "link", "name", "index", "marked"]
+"""What is wrong; `marked` is a note: a secret on a line that somebody marked as harmless."""
 
 MOST_BYTES = 10 * 1024 * 1024
 """A file that is larger is not looked through, and that is a finding."""
@@ -62,7 +63,12 @@ Check: TypeAlias = Callable[[MemoryDir], Iterable[Finding]]
 
 
 def checkup(memory: MemoryDir) -> list[Finding]:
-    """All findings, by file and line. A directory that is not there has none.
+    """What needs a person, as `examine` finds it: all but the notes."""
+    return [finding for finding in examine(memory) if finding.kind != "marked"]
+
+
+def examine(memory: MemoryDir) -> list[Finding]:
+    """All findings and notes, by file and line. A directory that is not there has none.
 
     Raises:
         OSError: the directory itself can't be looked into.
@@ -242,6 +248,18 @@ def _content(place: _Place) -> Iterator[Finding]:
             cure="take it out, and change it where it is used, for it has been on the disk; if it is none, "
             f"put <!-- {ALLOWED} --> at the end of the line",
         )
+    text = encoding.readable(data)
+    marked = allowed_lines(text)
+    for line, rule in sorted({(one.line(text), one.rule) for one in scan(text)} if marked else ()):
+        if line in marked:
+            yield Finding(
+                file=leaks.called(place.path),
+                line=line,
+                kind="marked",
+                rule=rule,
+                reason=f"marked as harmless: {rule}",
+                cure="take the mark out if you did not put it there",
+            )
 
 
 def _secrets(text: str) -> list[tuple[int, str, str]]:

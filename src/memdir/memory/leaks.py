@@ -10,14 +10,13 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memdir.errors import SecretFound
+from memdir.errors import MarkAdded, SecretFound
 from memdir.memory import entrypoint, frontmatter
 from memdir.memory.frontmatter import Entry
 from memdir.memory.manifest import visible
 from memdir.secrets import allowed_lines, scan
 
 MASKED = "a file whose name looks like a secret"
-MARKER = "an allow marker, which only a person may set"
 
 
 def refuse(new: str, old: str, *, name: str, by_person: bool = False) -> None:
@@ -29,7 +28,7 @@ def refuse(new: str, old: str, *, name: str, by_person: bool = False) -> None:
     new text, so secrets on lines with the marker don't count; those on other lines do.
     """
     if not by_person and (added := _added_markers(new, old)):
-        raise SecretFound((MARKER,), where=called(name), lines=added)
+        raise MarkAdded(where=called(name), lines=added)
     found = _found(_views(new))
     if found:
         known = {value for _, value in _found(_views(old))}
