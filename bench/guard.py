@@ -124,7 +124,10 @@ async def _one_call(call: str, project: Path, rounds: int) -> dict[str, float]:
         for name, wall in walls.items():
             with _behind(wall):
                 start = perf_counter()
-                await guarded.run(check(call), cwd=project, folders=[project], environment=dict(os.environ))
+                environment = dict(os.environ)
+                await guarded.run(
+                    check(call), cwd=project, folders=[project], environment=environment, seconds=10
+                )
                 taken[name].append((perf_counter() - start) * 1000)
         start = perf_counter()
         subprocess.run(

@@ -110,7 +110,7 @@ def test_a_marker_that_a_tool_adds_is_refused_like_the_secret_E10(marked: str) -
 
 
 def test_a_marker_without_a_secret_opens_no_line_for_later_E10() -> None:
-    with pytest.raises(MarkAdded, match="line 1 of a.md would get the mark") as refused:
+    with pytest.raises(MarkAdded, match="would get the mark") as refused:
         leaks.refuse("the key is <!-- memdir:allow-secret -->\n", "the key is\n", name="a.md")
     assert "only the person sets it" in (refused.value.hint or "")
 

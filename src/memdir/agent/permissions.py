@@ -19,8 +19,6 @@ import anyio.to_thread
 from memdir import fs
 from memdir.agent.credentials import leads_to_secrets
 from memdir.agent.place import place
-from memdir.agent.shell import check
-from memdir.agent.shell.reach import bar, bar_of
 from memdir.errors import ToolError, UnsafePath
 from memdir.model.messages import ToolUse
 from memdir.paths import OBEYED
@@ -98,12 +96,17 @@ def decide_fork(call: ToolUse, *, memory: Path, cwd: Path, also: Sequence[Path] 
 
 def _read_by_fork(target: Path, folders: Sequence[Path]) -> Verdict:
     """Inside the folders, after links, and not where credentials are kept."""
+    from memdir.agent.shell.reach import bar
+
     found = bar(target, folders)
     return Deny(reason=found.log, text=found.text) if found else Allow()
 
 
 def _run_by_fork(call: ToolUse, cwd: Path, folders: Sequence[Path]) -> Verdict:
     """A command line that only reads (A6), and only where Read might look."""
+    from memdir.agent.shell import check
+    from memdir.agent.shell.reach import bar_of
+
     command = call.input.get("command")
     line = check(command if isinstance(command, str) else "")
     if not line.allowed:

@@ -21,8 +21,9 @@ import anyio
 
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import Allow, decide_fork
-from memdir.agent.shell import ShellVerdict, check
+from memdir.agent.shell import check
 from memdir.agent.shell import run as shell_run
+from memdir.agent.shell.verdict import ShellVerdict
 from memdir.agent.shell.wall import Wall
 from memdir.agent.tools.base import ToolContext
 from memdir.agent.tools.bash import BASH

@@ -13,8 +13,9 @@ import anyio
 import pytest
 
 from memdir.agent.process import Ended
-from memdir.agent.shell import ShellVerdict, check
+from memdir.agent.shell import check
 from memdir.agent.shell.run import masked, run
+from memdir.agent.shell.verdict import ShellVerdict
 from memdir.agent.shell.wall import standing
 from memdir.agent.shell.wildcards import MOST_PATTERNS, Walk
 from memdir.agent.tools.bash import BASH
@@ -166,7 +167,7 @@ def test_the_configuration_of_a_repository_is_no_reading_matter_A5(ground: Groun
 
 
 def test_nothing_of_the_parser_is_loaded_before_a_command_is_judged_A6() -> None:
-    asked = "import sys, memdir.app; print({'tree_sitter', 'tomllib'} & set(sys.modules))"
+    asked = "import sys, memdir.app; print({'tree_sitter', 'memdir.agent.shell.verdict'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "set()"
 

@@ -8,6 +8,16 @@ table `commands.toml`; what was understood is rendered anew, every word quoted. 
 Whatever is not known to be harmless is refused.
 """
 
-from memdir.agent.shell.verdict import ShellVerdict, check
+from __future__ import annotations
 
-__all__ = ["ShellVerdict", "check"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memdir.agent.shell.verdict import ShellVerdict
+
+
+def check(command: str) -> ShellVerdict:
+    """Judge a command line. Never raises; what is not understood is not allowed (A6)."""
+    from memdir.agent.shell.verdict import judged  # when a command is judged, and not when a prompt is read
+
+    return judged(command)

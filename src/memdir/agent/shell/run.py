@@ -23,9 +23,6 @@ from memdir.agent.shell.verdict import ShellVerdict
 from memdir.agent.shell.wall import behind, standing
 from memdir.errors import ToolError
 
-SECONDS = 10.0
-"""How long a read-only command may take."""
-
 _LIMITS = "ulimit -S -c 0 -t 30 -f {blocks} -v 1048576 2>/dev/null; "
 """No core file, 30 seconds of processor time, files of some size, 1 GiB of memory for each command."""
 _SCRATCH_BLOCKS = 262_144
@@ -38,7 +35,7 @@ async def run(
     cwd: Path,
     folders: Sequence[Path],
     environment: Mapping[str, str],
-    seconds: float = SECONDS,
+    seconds: float,
 ) -> Ended:
     """Run the script of a verdict that allows it, in `cwd`. It sees `folders` and the system, read-only.
 

@@ -43,8 +43,8 @@ class ShellVerdict:
         return tuple(dict.fromkeys(name.path for name in self.names))
 
 
-def check(command: str) -> ShellVerdict:
-    """Judge a command line. Never raises; what is not understood is not allowed (A6)."""
+def judged(command: str) -> ShellVerdict:
+    """See `shell.check`."""
     try:
         return _Line(parts(command)).verdict()
     except Refused as refusal:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from functools import partial
-
-import anyio.to_thread
 
 from memdir.agent.process import Ended, handed_on, run
-from memdir.agent.shell import check
-from memdir.agent.shell.reach import bar_of
-from memdir.agent.shell.run import SECONDS, masked
-from memdir.agent.shell.run import run as run_guarded
-from memdir.agent.tools.base import LIMIT, Input, Tool, ToolContext, cut_middle, schema
+from memdir.agent.tools.base import Input, Tool, ToolContext, cut_middle, schema
 from memdir.errors import ToolError
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
 
 DEFAULT_MS = 120_000
 MOST_MS = 600_000
-READING_MS = int(SECONDS * 1000)
+READING_MS = 10_000
+"""For a command of a background fork, at most."""
 
 SPEC = ToolSpec(
     name="Bash",
@@ -41,9 +35,11 @@ async def bash(given: Input, context: ToolContext) -> str:
     if "\0" in given["command"]:
         raise ToolError("the command holds a NUL byte")
     if context.memory_only:
+        from memdir.agent.tools.guarded import run_guarded, told
+
         milliseconds = min(given.get("timeout", READING_MS), READING_MS)
-        ended = await _read_only(given["command"], context, milliseconds / 1000)
-        output = cut_middle(masked(cut_middle(_text(ended), 2 * LIMIT)))  # no secret is cut in two unseen
+        ended = await run_guarded(given["command"], context, milliseconds / 1000)
+        output = told(_text(ended))
     else:
         milliseconds = given.get("timeout", DEFAULT_MS)
         ended = await run(
@@ -53,7 +49,8 @@ async def bash(given: Input, context: ToolContext) -> str:
             seconds=milliseconds / 1000,
             join=True,
         )
-        output = cut_middle(_text(ended))
+        output = _text(ended)
+    output = cut_middle(output)
     if ended.code is None:
         raise ToolError(f"stopped after {milliseconds / 1000:g} seconds; until then it printed:\n{output}")
     if ended.code != 0:
@@ -70,23 +67,6 @@ def _shell(context: ToolContext) -> str:
     if shell is None:
         raise ToolError("there is no bash on this machine; use the other tools")
     return shell
-
-
-async def _read_only(command: str, context: ToolContext, seconds: float) -> Ended:
-    """The permission has judged it before. It is judged again: by now, its paths may lead elsewhere."""
-    verdict = check(command)
-    if not verdict.allowed:
-        raise ToolError(f"{verdict.reason}. A background job may only read with Bash.")
-    look = partial(bar_of, verdict.names, cwd=context.cwd, folders=context.folders())
-    if bar := await anyio.to_thread.run_sync(look):
-        raise ToolError(bar.text)
-    return await run_guarded(
-        verdict,
-        cwd=context.cwd,
-        folders=context.folders(),
-        environment=context.environment,
-        seconds=seconds,
-    )
 
 
 BASH = Tool(spec=SPEC, read_only=False, run=bash)
