@@ -39,6 +39,7 @@ Application?Support/ngrok  .config/stripe  .twilio-cli  .config/shopify*  .sentr
 .config/gh  .config/hub  .config/glab-cli  .config/tea  .config/git/credentials  .config/git/config
 .gitconfig  .git-credentials  .git-credential-cache  .cache/git/credential  .gitcookies  .git/config
 *.git/config  .git/config.worktree  .git/modules  .hgrc  .hg/hgrc  .subversion/auth
+.git/objects  .git/lfs
 .bazaar/authentication.conf  .cvspass  .config/github-copilot  .config/GitHub?Desktop  .jira.d
 .config/.jira  .config/jira
 

@@ -266,3 +266,112 @@ def test_the_text_alone_is_enough_to_refuse_A6(command: str) -> None:
 def test_a_line_may_not_grow_beyond_what_a_system_takes_A6() -> None:
     assert check("rg x README.md").allowed
     assert not check("; ".join(["rg x README.md"] * 12)).allowed
+
+
+def test_a_search_by_grep_shows_no_credentials_that_it_can_not_leave_out_A5(ground: Ground) -> None:
+    shell("mkdir -p .config/gh sub/.cargo y; cp ~/.config/gh/hosts.yml .config/gh", ground)
+    assert (
+        tells("grep -rn canary .\ngrep -rn --include=hosts.yml canary .\ngrep -r canary .config", ground)
+        == []
+    )
+    shell("rm -r .config; cp .env sub/.cargo/credentials; cp .env .ENV", ground)
+    assert tells("grep -rn canary sub\negrep -r canary .\ngrep -rn canary .\nrg -uuu canary", ground) == []
+    shell("rm .ENV sub/.cargo/credentials; echo canary word > y/a.txt", ground)
+    assert "canary word" in as_fork("grep -rn 'canary word' .", ground).text
+    assert "canary word" in as_fork("grep -rn 'canary word' y", ground).text
+
+
+def test_each_command_of_a_line_is_asked_about_A5(ground: Ground) -> None:
+    shell("git add -f .env; git commit -qm env", ground)
+    shell(f"git remote add o https://x:{TOKEN}@host.invalid/r", ground)
+    asked = ["git", "rev-parse", "HEAD:.env"]
+    blob = subprocess.run(asked, cwd=ground.project, capture_output=True, text=True).stdout.strip()
+    assert tells(
+        f"""
+        git show {blob}; git status -s
+        git cat-file -p {blob}; git log -1
+        git remote -v | rev; git status -sb
+        git log -1; git config --get remote.o.url | rev; git log -1
+        git diff {blob} HEAD:README.md
+        git diff HEAD:README.md {blob}
+        git grep . {blob}
+        git show {blob}~0
+        git show HEAD {blob}
+        git show {blob}^0
+        """,
+        ground,
+    ) == []  # fmt: skip
+    assert "README" in as_fork("git show HEAD:src HEAD~1 --stat; git ls-tree HEAD", ground).text
+
+
+def test_neither_a_tree_nor_a_tag_hides_what_a_file_is_A5(ground: Ground) -> None:
+    shell("mkdir secrets; cp .env secrets/prod.txt; git add -f secrets .env; git commit -qm s", ground)
+    shell("git tag -a -m t annot HEAD:.env; git tag -a -m t nested annot; git tag light HEAD:.env", ground)
+    asked = ["git", "rev-parse", "HEAD:secrets"]
+    tree = subprocess.run(asked, cwd=ground.project, capture_output=True, text=True).stdout.strip()
+    empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert tells(
+        f"""
+        git show {tree}:prod.txt
+        git cat-file -p {tree}:prod.txt
+        git grep . {tree}
+        git diff {empty} {tree}
+        git diff-tree -p -r {empty} {tree}
+        git diff {empty} HEAD:secrets
+        git show annot
+        git show -s annot
+        git cat-file blob annot
+        git show nested
+        git show light
+        git log -p {tree}
+        """,
+        ground,
+    ) == []  # fmt: skip
+    assert not as_fork("git show HEAD:src", ground).failed
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "echo '* diff' > .gitattributes",
+        "echo '*.env diff=python' > .gitattributes; git add .gitattributes",
+        "echo '*.env text diff' > .git/info/attributes",
+        "mkdir -p sub; echo '* diff' > sub/.gitattributes; cp .env sub/.env; git add -f sub",
+    ],
+)
+def test_no_attribute_of_a_repository_shows_what_is_hidden_A5(ground: Ground, lines: str) -> None:
+    shell(f"git add -f .env; git commit -qm env; {lines}; git commit -qm sub || true", ground)
+    assert tells("git log -p\ngit show HEAD\ngit show HEAD~1\ngit grep canary\ngit diff HEAD~2", ground) == []
+
+
+def test_what_is_hidden_is_so_in_letters_of_any_case_A5(ground: Ground) -> None:
+    shell("cp .env .ENV; mkdir SECRETS; cp .env SECRETS/q.txt", ground)
+    shell("git add -f .ENV SECRETS; git commit -qm e", ground)
+    assert tells("git show HEAD\ngit grep canary\ngit log -p -1\ngit diff HEAD~1", ground) == []
+    assert not check("git diff --binary HEAD~1").allowed
+    assert tells("cat .git/objects/*/*\nls .git/objects", ground) == []
+
+
+def test_linked_work_trees_and_submodules_are_ordinary_places(ground: Ground, tmp_path: Path) -> None:
+    shell("git stash -q; git worktree add -q ../w2; mkdir -p ../w2/deep; cp notes.txt ../w2/deep", ground)
+    shell("git -c protocol.file.allow=always submodule --quiet add ./. lib; true", ground)
+    for folder in (ground.root / "w2", ground.root / "w2" / "deep", ground.project / "lib"):
+        if not folder.is_dir():
+            continue
+        elsewhere = Ground(root=ground.root)
+        object.__setattr__(elsewhere, "project", folder)
+        answer = as_fork("git log -1 --oneline; git status -s", elsewhere)
+        assert not answer.failed, f"{folder}: {answer.text}"
+
+
+@pytest.mark.parametrize("lines", ["'\"/tmp/x\"'", "../../../o/.git/objects", "''"])
+def test_objects_from_elsewhere_are_not_used_and_not_looked_through_A8(ground: Ground, lines: str) -> None:
+    shell(f"for i in 1 2 3 4 5 6 7 8 9; do echo {lines} >> .git/objects/info/alternates; done", ground)
+    answer = as_fork("git log -1", ground)
+    assert answer.failed
+    assert "alternates" in answer.text
+
+
+def test_a_quoted_tilde_is_a_folder_to_find_too_A8(ground: Ground) -> None:
+    shell("mkdir -p '~/q'; ln -s ~/.ssh '~/q/keys'; mkdir -p ~/q", ground)
+    assert "id_rsa" not in as_fork("find '~/q/keys/'", ground).text

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memdir import fs
-from memdir.agent.credentials import ANYWHERE, leads_to_secrets
+from memdir.agent.credentials import holds_secrets, leads_to_secrets
 from memdir.agent.place import place
-from memdir.agent.shell.names import Name
+from memdir.agent.shell.names import Name, Searched
+from memdir.agent.shell.recursion import is_left_out
 from memdir.agent.shell.wildcards import Walk
 from memdir.errors import ToolError
 
-_ON_THE_WAY = frozenset(
-    part.casefold() for name in ANYWHERE.split() for part in name.split("/")[:-1] if "*" not in part
-)
-"""Folders in which the name of a credential file is known by two parts: a search that starts in one of them
-can't leave it out."""
+MOST_SEARCHED = 20_000
+"""Files and folders below a place that is searched. Where there are more, one of the tools is for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +59,11 @@ def _bars(names: Sequence[Name], cwd: Path, folders: Sequence[Path]) -> Iterator
     for name in dict.fromkeys(names):
         for path in walk.named(name.path, cwd) if name.pattern else [name.path]:
             target = place(path, cwd)
-            if found := bar(target, folders):
+            found = bar(target, folders)
+            if found is None and name.searched:
+                found = _unhidden(name.searched, target, place(name.base or ".", cwd))
+            if found is not None:
                 yield found
-            elif name.searched and _is_on_the_way(target, folders):
-                yield Bar(
-                    log="a place of credentials",
-                    text=f"credentials are kept in {target}; search it with Grep, or name a file.",
-                )
             elif name.one_file and target.is_dir():
                 yield Bar(
                     log="a folder, where a file is shown",
@@ -75,10 +71,32 @@ def _bars(names: Sequence[Name], cwd: Path, folders: Sequence[Path]) -> Iterator
                 )
 
 
-def _is_on_the_way(target: Path, folders: Sequence[Path]) -> bool:
-    """Whether it lies, seen from the job's folder, in one in which credentials are kept beside others."""
-    real = Path(os.path.realpath(target))
-    bases = [Path(os.path.realpath(folder)) for folder in folders]
-    inner = [real.relative_to(base).parts for base in bases if real.is_relative_to(base)]
-    parts = min(inner, key=len, default=real.parts)
-    return not _ON_THE_WAY.isdisjoint(part.casefold() for part in parts)
+def _unhidden(search: Searched, start: Path, where: Path) -> Bar | None:
+    """What a search in `start`, run in `where`, would show though credentials are kept there."""
+    waiting, seen = [Path(os.path.realpath(start))], 0
+    base = Path(os.path.realpath(where))
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        seen += len(entries)
+        if seen > MOST_SEARCHED:
+            return Bar(
+                log="too much to search",
+                text=f"there are more than {MOST_SEARCHED:,} files in {start}; use Grep, or search less.",
+            )
+        for entry in entries:
+            path = folder / entry.name
+            shown = path.relative_to(base) if path.is_relative_to(base) else path
+            if is_left_out(search, shown):
+                continue
+            if holds_secrets(str(path)):
+                return Bar(
+                    log="a place of credentials",
+                    text=f"credentials are kept in {path}, which is below {start}; search with Grep.",
+                )
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+    return None

@@ -1,30 +1,42 @@
 """A search through folders -> options that leave the places of credentials out of it (A5).
 
-What a search tool skips, a search by a command skips too.
+What a search tool skips, a search by a command skips too. What can't be left out is for `reach` to see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from fnmatch import fnmatchcase
+from pathlib import PurePath
 
-from memdir.agent.credentials import ANYWHERE
+from memdir.agent.credentials import ANYWHERE, holds_secrets
+from memdir.agent.shell.names import Searched
 
 _RECURSIVE = frozenset({"-r", "-R", "--recursive"})
 _GREP = frozenset({"grep", "egrep", "fgrep"})
+_NAMES = tuple(name for name in (*ANYWHERE.split(), ".git") if "/" not in name)
 
 
-def searches(command: str, seen: Collection[str]) -> bool:
-    """Whether a command that was given these options shows what is in the files of a folder."""
-    return command == "rg" or (command in _GREP and not _RECURSIVE.isdisjoint(seen))
-
-
-def left_out(command: str) -> list[str]:
-    """The options for a command that searches, to stand behind all others: the last one counts.
-
-    grep can leave out names of one part alone; `reach` sees to the others.
-    """
+def searches(command: str, seen: Collection[str]) -> Searched:
+    """Which search a command with these options is: it shows what is in the files of a folder."""
     if command == "rg":
+        return "rg"
+    return "grep" if command in _GREP and not _RECURSIVE.isdisjoint(seen) else ""
+
+
+def left_out(search: Searched) -> list[str]:
+    """The options for the search, to stand behind all others: the last one counts."""
+    if search == "rg":
         hidden = (f"!**/{name}" for name in ANYWHERE.split())
         return [option for glob in (*hidden, "!**/.git/**") for option in ("--iglob", glob)]
-    names = [name for name in (*ANYWHERE.split(), ".git") if "/" not in name]
-    return [option for name in names for option in (f"--exclude={name}", f"--exclude-dir={name}")]
+    return [option for name in _NAMES for option in (f"--exclude={name}", f"--exclude-dir={name}")]
+
+
+def is_left_out(search: Searched, path: PurePath) -> bool:
+    """Whether those options keep the search from this file or folder; `path` is relative to where it runs.
+
+    grep knows single names, and minds their case.
+    """
+    if search == "rg":
+        return path.name.casefold() == ".git" or holds_secrets(path.as_posix())
+    return any(fnmatchcase(path.name, name) for name in _NAMES)

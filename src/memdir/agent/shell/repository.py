@@ -8,14 +8,19 @@ names a program is overridden. Reading a configuration runs nothing.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
+
 from memdir import fs, secrets
-from memdir.agent.credentials import ANYWHERE
+from memdir.agent.credentials import ANYWHERE, holds_secrets
 from memdir.agent.process import Ended, run
 from memdir.agent.shell.names import Repository
 from memdir.errors import ToolError, UnsafePath
@@ -26,7 +31,8 @@ ATTRIBUTES = Path(__file__).parent / "git" / "attributes"
 OLDEST = (2, 32)
 """Older gits don't hear of settings from the environment, or read the person's own."""
 
-_SECONDS = 3.0
+_SECONDS = 4.0
+"""For all that is asked before the line runs."""
 
 _ALWAYS = {
     "core.fsmonitor": "false",
@@ -83,9 +89,14 @@ _DRIVERS = (
 
 MOST_DRIVERS = 200
 """Settings of a repository's own that are overridden. One with more is no project's."""
+MOST_WORDS = 100
+"""Words that may be revisions, in one line."""
 _LONGEST_KEY = 500
+_LONGEST_CONFIG = 256 * 1024
+_MOST_LINKS = 20_000
 _BESIDE = ("HEAD", "config", "index", "logs", "objects", "packed-refs", "refs", "worktrees")
 """What of a repository could lie elsewhere, by a link."""
+_RANGE = re.compile(r"\.{2,3}")
 
 
 class Git:
@@ -98,27 +109,31 @@ class Git:
         self._environment = environment
         self._allowed = allowed
         self._is_walled = is_walled
+        self._overrides: dict[str, str] = {}
+        self.places: set[Path] = set()
+        """Git folders and work trees that were found, and may be looked into."""
 
     async def overrides(self, asked: Sequence[tuple[Path, Repository]]) -> dict[str, str]:
-        """Variables for git in these folders, on top of the environment.
+        """Variables for git in these folders, on top of the environment. Takes bounded time.
 
         Raises:
             ToolError: git is not to look into one of them. The message says why.
         """
-        await self._is_known()
         settings = dict(_ALWAYS)
-        for folder, repository in asked:
-            settings |= await self._drivers(folder)
-            await self._stays_inside(folder)
-            if repository.tells_addresses:
-                await self._has_no_secret_addresses(folder)
-            for name in repository.objects:
-                if await self._lines(folder, "cat-file", "-t", name) == ["blob"]:
-                    raise ToolError(f"{name} is a file without its path; name it as COMMIT:PATH")
-        variables = {"GIT_CONFIG_COUNT": str(len(settings))}
-        for number, (key, value) in enumerate(settings.items()):
-            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        return variables
+        try:
+            with anyio.fail_after(_SECONDS):
+                await self._is_known()
+                folders = list(dict.fromkeys(folder for folder, _ in asked))
+                for folder in folders:
+                    settings |= await self._drivers(folder)
+                self._overrides = _variables(settings)  # nothing but reading settings is done without them
+                for folder in folders:
+                    await self._stays_inside(folder)
+                for folder, repository in asked:
+                    await self._hides(folder, repository)
+        except TimeoutError as error:
+            raise ToolError("git doesn't answer in time; look at the files themselves") from error
+        return self._overrides
 
     async def _is_known(self) -> None:
         found = re.search(r"(\d+)\.(\d+)", " ".join(await self._lines(Path("/"), "version")))
@@ -128,13 +143,18 @@ class Git:
 
     async def _drivers(self, folder: Path) -> dict[str, str]:
         """The settings of this repository that name a program, each with a value that names none."""
-        ended = await self._run(folder, "config", "--list", "--includes", "--name-only", "-z")
-        if ended.code != 0 or not ended.whole:
-            raise ToolError(f"the git configuration of {folder} can't be read; look at the files themselves")
-        found = dict(_neutral(ended.output.decode("utf-8", errors="surrogateescape").split("\0")))
+        listed = await self._settings(folder, "--name-only")
+        found = dict(_neutral(listed.split("\0")))
         if len(found) > MOST_DRIVERS or any(len(key) > _LONGEST_KEY for key in found):
             raise ToolError(f"the git configuration of {folder} has too many drivers; look at the files")
         return found
+
+    async def _settings(self, folder: Path, *how: str) -> str:
+        """The configuration of the repository, as git lists it."""
+        ended = await self._run(folder, "config", "--list", "--includes", "-z", *how)
+        if ended.code != 0 or len(ended.output) > _LONGEST_CONFIG:
+            raise ToolError(f"the git configuration of {folder} can't be read; look at the files themselves")
+        return ended.output.decode("utf-8", errors="surrogateescape")
 
     async def _stays_inside(self, folder: Path) -> None:
         """Raise ToolError for a repository that lies elsewhere, as a whole or in part.
@@ -147,33 +167,86 @@ class Git:
         if not homes:
             raise ToolError(f"there is no git repository in {folder}")
         tops = [Path(line) for line in await self._lines(folder, "rev-parse", "--show-toplevel")]
-        parts = [home / name for home in homes for name in _BESIDE]
-        for place in (*homes, *tops, *parts, *(one for home in homes for one in _alternates(home))):
-            if not place.is_absolute() or not any(fs.inside(one, place) for one in self._allowed):
-                raise ToolError(f"the git repository of {folder} leads to {place}, outside the project")
+        self.places.update(homes, tops)
+        check = partial(_check_places, folder, homes, tops, self._allowed)
+        await anyio.to_thread.run_sync(check)
         if not self._is_walled and any(any(home.glob("sharedindex.*")) for home in homes):
             raise ToolError(f"the git repository of {folder} has a split index, which git touches to read it")
 
-    async def _has_no_secret_addresses(self, folder: Path) -> None:
-        """Raise ToolError where the configuration holds a token: what shows it could pass it on disguised."""
-        ended = await self._run(folder, "config", "--list", "--includes", "-z")
-        if ended.code != 0 or secrets.scan(ended.output.decode("utf-8", errors="replace")):
-            raise ToolError(f"the git configuration of {folder} holds a password or a token; it is not shown")
+    async def _hides(self, folder: Path, asked: Repository) -> None:
+        """Raise ToolError where git would show credentials, by a name or an attribute that tells no path."""
+        if asked.tells_addresses:
+            settings = await self._settings(folder)
+            if await anyio.to_thread.run_sync(secrets.scan, settings):
+                raise ToolError(f"the git configuration of {folder} holds a password or a token")
+        if asked.reads_files:
+            await self._hides_objects(folder, asked)
+            await self._hides_files(folder)
+
+    async def _hides_objects(self, folder: Path, asked: Repository) -> None:
+        """Each word that is a revision must be a commit, or a path in one."""
+        words = [part for word in asked.shows for part in _RANGE.split(word.removeprefix("^"))]
+        words = [word for word in words if word and not word.startswith("-")]
+        if len(words) > MOST_WORDS or any("\n" in word for word in words):
+            raise ToolError("name fewer revisions in one line")
+        for word in words:
+            start, colon, _ = word.partition(":")
+            if start and (kind := await self._kind(folder, start)) not in ("commit", None):
+                raise ToolError(f"{start} is a {kind} without its path; name it as COMMIT:PATH")
+            if colon and not asked.trees and await self._kind(folder, word) == "tree":
+                raise ToolError(f"{word} is a folder; name the commit, and the folder behind --")
+
+    async def _kind(self, folder: Path, word: str) -> str | None:
+        """What a word is to git, tags followed: commit, tree or blob; None if it is no revision."""
+        found = await self._lines(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{}}")
+        kinds = await self._lines(folder, "cat-file", "-t", found[0]) if found else []
+        return kinds[0] if kinds else None
+
+    async def _hides_files(self, folder: Path) -> None:
+        """No attribute of the repository's own may undo `ATTRIBUTES`."""
+        ended = await self._run(folder, "ls-files", "-z", "--full-name", ":/")
+        tracked = (
+            ended.output.decode("utf-8", errors="surrogateescape").split("\0") if ended.code == 0 else []
+        )
+        if not ended.whole:
+            raise ToolError(f"the repository of {folder} is too large for this; look at the files themselves")
+        hidden = await anyio.to_thread.run_sync(_credentials, tracked)
+        top = await self._lines(folder, "rev-parse", "--show-cdup")
+        asked = "\0".join([*_SAMPLES, *hidden]).encode("utf-8", errors="surrogateescape")
+        said = await self._run(
+            folder / (top[0] if top else ""),
+            "check-attr",
+            "--stdin",
+            "-z",
+            "diff",
+            given=asked,
+        )
+        values = said.output.split(b"\0")[2::3]
+        if said.code != 0 or set(values) - {b"unset"} or len(values) != len(_SAMPLES) + len(hidden):
+            raise ToolError(
+                f"the repository of {folder} says with an attribute that files of credentials are to be shown"
+            )
 
     async def _lines(self, folder: Path, *arguments: str) -> list[str]:
         """What git answers; nothing where it fails."""
         ended = await self._run(folder, *arguments)
-        if ended.code is None:
-            raise ToolError(f"git doesn't answer in {folder}; look at the files themselves")
         said = ended.output.decode("utf-8", errors="surrogateescape")
         return said.splitlines() if ended.code == 0 else []
 
-    async def _run(self, folder: Path, *arguments: str) -> Ended:
+    async def _run(self, folder: Path, *arguments: str, given: bytes | None = None) -> Ended:
         git = shutil.which("git", path=self._environment["PATH"])
         if git is None:
             raise ToolError("there is no git on this machine; look at the files themselves")
         command = [git, "-C", str(folder), *arguments]
-        return await run(command, cwd=folder, environment=self._environment, seconds=_SECONDS)
+        environment = {**self._environment, **self._overrides}
+        return await run(command, cwd=folder, environment=environment, seconds=_SECONDS, given=given)
+
+
+def _variables(settings: Mapping[str, str]) -> dict[str, str]:
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def _neutral(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -183,19 +256,87 @@ def _neutral(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield key, value
 
 
-def _alternates(home: Path) -> Iterator[Path]:
-    """Where the repository has objects from, beside its own."""
-    for name in ("alternates", "http-alternates"):
-        with suppress(OSError, ValueError, UnsafePath):
-            for line in fs.read_file(home / "objects" / "info" / name).decode().splitlines():
-                yield home / "objects" / line
+def _check_places(folder: Path, homes: Sequence[Path], tops: Sequence[Path], allowed: Sequence[Path]) -> None:
+    """Raise ToolError unless a repository lies in the allowed folders, or belongs to them by their word."""
+
+    def is_inside(place: Path) -> bool:
+        return place.is_absolute() and any(fs.inside(one, place) for one in allowed)
+
+    for top in tops:
+        if not is_inside(top) and not _holds(top, folder):
+            raise ToolError(f"the git repository of {folder} leads to {top}, outside the project")
+    for home in homes:
+        if not is_inside(home) and not any(_belongs(home, top) for top in tops):
+            raise ToolError(f"the git repository of {folder} leads to {home}, outside the project")
+        real = os.path.realpath(home)
+        for link in _links(home):
+            if not Path(os.path.realpath(link)).is_relative_to(real):
+                raise ToolError(f"{link} leads out of the git repository of {folder}")
+        for name in ("alternates", "http-alternates"):
+            if os.path.lexists(home / "objects" / "info" / name):
+                raise ToolError(f"the git repository of {folder} has objects elsewhere ({name})")
+
+
+def _holds(top: Path, folder: Path) -> bool:
+    """Whether the folder is in a work tree that git finds by itself: its `.git` is there."""
+    return top != Path(top.anchor) and fs.inside(top, folder) and os.path.lexists(top / ".git")
+
+
+def _belongs(home: Path, top: Path) -> bool:
+    """Whether a git folder elsewhere is the one of a linked work tree or a submodule, and says so itself."""
+    with suppress(OSError, ValueError, UnsafePath):
+        said = fs.read_file(top / ".git").decode().removeprefix("gitdir:").strip()
+        leads = Path(os.path.realpath(top / said))
+        if leads.parent.name == "worktrees" and os.path.realpath(home) in (
+            str(leads),
+            str(leads.parent.parent),
+        ):
+            back = fs.read_file(leads / "gitdir").decode().strip()
+            return os.path.realpath(back) == os.path.realpath(top / ".git")
+        if str(leads) == os.path.realpath(home):
+            tree = _WORKTREE.search(fs.read_file(leads / "config").decode())
+            return tree is not None and os.path.realpath(leads / tree[1].strip()) == os.path.realpath(top)
+    return False
+
+
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+)$", re.MULTILINE)
+
+
+def _links(home: Path) -> Iterator[Path]:
+    """The links among the parts of a repository, its objects and its refs."""
+    waiting = [home / name for name in _BESIDE]
+    for _ in range(_MOST_LINKS):
+        if not waiting:
+            return
+        place = waiting.pop()
+        if place.is_symlink():
+            yield place
+        elif place.is_dir():
+            parts = place.relative_to(home).parts
+            if len(parts) == 1 or (len(parts) == 2 and (parts[0] == "refs" or parts[1] in ("pack", "info"))):
+                waiting.extend(place.iterdir())
+    raise ToolError(f"{home} has too many parts to be looked through; look at the files themselves")
+
+
+def _credentials(tracked: Sequence[str]) -> list[str]:
+    return [path for path in tracked if path and holds_secrets(path)]
 
 
 def attributes() -> str:
     """The text of `ATTRIBUTES`, from the list of credential places."""
-    lines = [f"{name} -diff" if "/" not in name else f"**/{name} -diff" for name in ANYWHERE.split()]
-    below = [f"**/{name}/** -diff" for name in ANYWHERE.split()]
-    return "".join(f"{line}\n" for line in (*lines, *below))
+    names = [name if "/" not in name else f"**/{name}" for name in ANYWHERE.split()]
+    return "".join(
+        f"{_cased(line)} -diff\n" for line in (*names, *(f"**/{name}/**" for name in ANYWHERE.split()))
+    )
+
+
+def _cased(pattern: str) -> str:
+    """The pattern for letters of any case."""
+    return "".join(f"[{c}{c.swapcase()}]" if c.isalpha() and c.isascii() else c for c in pattern)
+
+
+_SAMPLES = tuple(name.replace("*", "x").replace("?", "x") for name in ANYWHERE.split())
+"""A file for each place of credentials."""
 
 
 if __name__ == "__main__":

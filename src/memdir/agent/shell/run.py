@@ -50,9 +50,9 @@ async def run(
     shown = [*folders]
     if verdict.repositories:
         git = Git(clean, allowed=folders, is_walled=wall.name != "none")
-        places = {place(one.folder or ".", cwd): one for one in verdict.repositories}
-        clean |= await git.overrides([(folder, one) for folder, one in places.items() if folder.is_dir()])
-        shown.append(ATTRIBUTES.parent)
+        places = [(place(one.folder or ".", cwd), one) for one in verdict.repositories]
+        clean |= await git.overrides([(folder, one) for folder, one in places if folder.is_dir()])
+        shown += [ATTRIBUTES.parent, *git.places]
     limits = _LIMITS.format(blocks=_SCRATCH_BLOCKS if wall.name == "bubblewrap" else 0)
     command = [shell, "--norc", "--noprofile", "-c", limits + verdict.script]
     return await process.run(

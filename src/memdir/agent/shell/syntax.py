@@ -270,17 +270,24 @@ class _Reader:
             raise _unknown(node.type)
         words: list[Word] = []
         waiting = inner[::-1]
+        end = opened.end_byte
         while waiting:
             child = waiting.pop()
             match child.type:
                 case "unary_expression" | "binary_expression":
                     waiting.extend(self._children(child)[::-1])
+                    continue
+                case _ if child.start_byte == end:
+                    raise Refused("write a blank between words")
                 case "test_operator" | "=" | "==" | "!=" | "!":
                     words.append(read(self._text(child)))
                 case kind if kind in _WORDS:
                     words.append(self._word(child))
                 case kind:
                     raise _unknown(kind)
+            end = child.end_byte
+        if closed.start_byte == end:
+            raise Refused("write a blank between words")
         self.parts.append(Command((read("test"), *words), fed))
 
     def _words(self, node: Node) -> list[Word]:

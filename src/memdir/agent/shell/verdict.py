@@ -9,13 +9,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memdir.agent.shell import awk, find, jq, kinds, predicate, sed
-from memdir.agent.shell.names import Name, Repository, below, named
+from memdir.agent.shell.names import Name, Repository, Searched, below, literal, named
 from memdir.agent.shell.options import Judged, judge
 from memdir.agent.shell.recursion import left_out, searches
 from memdir.agent.shell.refused import Refused
 from memdir.agent.shell.syntax import Command, Part, Source, parts
 from memdir.agent.shell.table import Entry, advice, entries
 from memdir.agent.shell.word import Piece, Word
+
+_SHOWS = frozenset(
+    [
+        "show",
+        "cat-file",
+        "diff",
+        "diff-tree",
+        "diff-index",
+        "grep",
+        "log",
+        "whatchanged",
+        "blame",
+        "annotate",
+        "notes",
+    ]
+)
+"""Subcommands of git that show what is in files."""
 
 LONGEST_SCRIPT = 60_000
 """Bytes. A search brings some 12,000 of its own; a system may take no more than 128 KiB for one argument."""
@@ -108,11 +125,18 @@ class _Line:
     def _run(self, *words: Word) -> None:
         self.script.append(" ".join(word.rendered() for word in words))
 
-    def _name(self, words: Sequence[Word], folder: str | None = None, **how: bool) -> None:
+    def _name(
+        self,
+        words: Sequence[Word],
+        folder: str | None = None,
+        *,
+        searched: Searched = "",
+        one_file: bool = False,
+    ) -> None:
         where = self.folder if folder is None else folder
         for word in words:
             kinds.check_path(word.text, folder=where)
-            name = named(word, where, **how)
+            name = named(word, where, searched=searched, one_file=one_file)
             if name.pattern:
                 kinds.check_pattern(name.path)
             self.names.append(name)
@@ -122,14 +146,14 @@ class _Line:
         judged = judge(entry, words, fed=fed)
         _check_programs(judged)
         shown = list(judged.words)
-        if is_search := searches(entry.name, judged.seen):
+        if search := searches(entry.name, judged.seen):
             end = len(shown) if judged.end is None else judged.end
-            shown[end:end] = map(_plain, left_out(entry.name))
+            shown[end:end] = map(_plain, left_out(search))
             if not judged.files:
-                self.names.append(Name(path=self.folder or ".", searched=True))
+                self.names.append(Name(path=self.folder or ".", searched=search, base=self.folder))
         self._run(name, *map(_plain, entry.adds), *shown)
         compares = entry.name == "diff" and judged.seen.isdisjoint({"-q", "--brief"})
-        self._name(judged.files, searched=is_search, one_file=compares)
+        self._name(judged.files, searched=search, one_file=compares)
 
     def _cd(self, words: Sequence[Word], place: int) -> None:
         """`cd DIR` at the very beginning: from there on, paths are relative to DIR.
@@ -168,12 +192,15 @@ class _Line:
         judged = judge(entry, rest, fed=fed)
         self._run(*head, subcommand, *map(_plain, entry.adds), *judged.words)
         self._name(judged.files, folder)
-        shown = judged.files if subcommand.text in ("show", "cat-file") else ()
+        reads_files = subcommand.text in _SHOWS
+        shown = judged.files if reads_files else ()
         self.repositories.append(
             Repository(
                 folder=folder,
                 tells_addresses=subcommand.text in ("remote", "config"),
-                objects=tuple(word.text for word in shown if ":" not in word.text),
+                reads_files=reads_files,
+                shows=tuple(dict.fromkeys(word.text for word in shown)),
+                trees=subcommand.text in ("show", "cat-file"),
             )
         )
 
@@ -184,9 +211,10 @@ class _Line:
         texts = [word.text for word in words]
         _refuse(find.refusal(texts))
         self._run(_plain("find"), *words)
+        at_home = {word.text for word in words if word.is_in_home}
         for path in find.paths(texts):
             kinds.check_path(path, folder=self.folder)
-            self.names.append(Name(path=below(self.folder, path)))
+            self.names.append(Name(path=(below if path in at_home else literal)(self.folder, path)))
 
     def _test(self, words: Sequence[Word]) -> None:
         self._name(predicate.files(words))

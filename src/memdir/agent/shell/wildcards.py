@@ -14,7 +14,7 @@ MOST_PATTERNS = 8
 """In one line."""
 MOST_PARTS = 3
 """Parts of a path that have wildcards."""
-MOST_ENTRIES = 50_000
+MOST_ENTRIES = 10_000
 """Entries of folders that are looked at for one line."""
 
 _MAGIC = re.compile(r"[*?\[]")

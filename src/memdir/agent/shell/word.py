@@ -127,6 +127,8 @@ def without_braces(raw: str) -> list[str]:
         if braces is None:
             found.append(one)
             continue
+        if "{" in _UNTOUCHED.sub("", one[: braces.start()]):
+            raise Refused("braces within braces are not expanded here; name the files")
         items = one[braces.start(1) : braces.end(1)].split(",")
         waiting.extend(one[: braces.start()] + item + one[braces.end() :] for item in reversed(items))
         if len(waiting) + len(found) > MOST_WORDS:
@@ -135,6 +137,8 @@ def without_braces(raw: str) -> list[str]:
 
 
 MOST_WORDS = 60
+_UNTOUCHED = re.compile(r"@\{[\w-]*\}|\{\}|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
+"""Braces that are none, and what is quoted."""
 _LIST = re.compile(r"(?<![${@])\{([A-Za-z0-9_./*?+=-]+(?:,[A-Za-z0-9_./*?+=-]+)+)\}")
 """Of the items none is empty, quoted or has braces of its own."""
 

@@ -39,7 +39,7 @@ async def bash(given: Input, context: ToolContext) -> str:
 
         milliseconds = min(given.get("timeout", READING_MS), READING_MS)
         ended = await run_guarded(given["command"], context, milliseconds / 1000)
-        output = told(_text(ended))
+        output = await told(_text(ended))
     else:
         milliseconds = given.get("timeout", DEFAULT_MS)
         ended = await run(

@@ -25,7 +25,7 @@ async def run_guarded(command: str, context: ToolContext, seconds: float) -> End
     Raises:
         ToolError: it may not run.
     """
-    verdict = check(command)
+    verdict = await anyio.to_thread.run_sync(check, command)
     if not verdict.allowed:
         raise ToolError(f"{verdict.reason}. A background job may only read with Bash.")
     folders = context.folders()
@@ -37,6 +37,6 @@ async def run_guarded(command: str, context: ToolContext, seconds: float) -> End
     )
 
 
-def told(output: str) -> str:
+async def told(output: str) -> str:
     """The output for the model: a bounded piece of it, no secret in it, none cut in two unseen."""
-    return masked(cut_middle(output, 2 * LIMIT))
+    return await anyio.to_thread.run_sync(masked, cut_middle(output, 2 * LIMIT))
