@@ -324,6 +324,13 @@ def test_neither_a_tree_nor_a_tag_hides_what_a_file_is_A5(ground: Ground) -> Non
         git show nested
         git show light
         git log -p {tree}
+        git diff {empty} HEAD:secrets --stat; git grep canary HEAD:secrets
+        git diff-tree -p -r HEAD~1:src HEAD:secrets
+        git show --tags
+        git show --glob=refs/tags/*
+        git tag --format='%(raw)'
+        git tag --format='%(*raw)'
+        git for-each-ref --format='%(raw)'
         """,
         ground,
     ) == []  # fmt: skip
@@ -341,7 +348,45 @@ def test_neither_a_tree_nor_a_tag_hides_what_a_file_is_A5(ground: Ground) -> Non
 )
 def test_no_attribute_of_a_repository_shows_what_is_hidden_A5(ground: Ground, lines: str) -> None:
     shell(f"git add -f .env; git commit -qm env; {lines}; git commit -qm sub || true", ground)
+    shell("echo more >> .env; git stash -q; git stash apply -q || true", ground)
     assert tells("git log -p\ngit show HEAD\ngit show HEAD~1\ngit grep canary\ngit diff HEAD~2", ground) == []
+    assert (
+        tells("git stash show -p\ngit stash list -p\ngit diff-files -p\ngit diff-index -p HEAD~1", ground)
+        == []
+    )
+    assert not as_fork("git log -3 --oneline --stat", ground).failed
+
+
+def test_attributes_of_other_files_are_the_repositorys_own_affair(ground: Ground) -> None:
+    shell(
+        "printf '%s\\n' '* text=auto' '*.php diff=php' '*.json diff=json' '*.lock -diff' > .gitattributes",
+        ground,
+    )
+    shell("git add .gitattributes; git commit -qm attributes", ground)
+    for command in (
+        "git log -p -2",
+        "git show HEAD",
+        "git diff HEAD~1",
+        "git grep -n foo",
+        "git log --oneline",
+    ):
+        assert not as_fork(command, ground).failed, command
+
+
+def test_a_folder_of_a_repository_is_a_project_too(ground: Ground) -> None:
+    inner = Ground(root=ground.root)
+    object.__setattr__(inner, "project", ground.project / "src")
+    for command in ("git log -1 --oneline", "git status -s", "git diff HEAD~1 --stat", "git blame app.py"):
+        answer = as_fork(command, inner)
+        assert not answer.failed, answer.text
+
+
+def test_a_work_tree_above_that_is_not_its_own_is_not_looked_into_A8(ground: Ground) -> None:
+    shell(
+        "cd ..; git init -q; mkdir docs; cp h/.netrc docs/diary.txt; cd w; git config core.worktree ../..",
+        ground,
+    )
+    assert tells("git diff\ngit grep canary -- :/\ngit show :docs/diary.txt\ngit status", ground) == []
 
 
 def test_what_is_hidden_is_so_in_letters_of_any_case_A5(ground: Ground) -> None:

@@ -22,7 +22,7 @@ FILES = frozenset({"file", "rev"})
 
 _NUMBER = re.compile(r"[+-]?\d{1,8}(?:[.,:~+-]\d{1,8}){0,4}[A-Za-z%]{0,3}")
 _PROGRAM = re.compile(r"[A-Za-z0-9_.+-]{1,64}")
-_SIGNATURE = re.compile(r"%(?:[-+ ]|[<>|][^)]*\))*G|signature|%\(contents:sig", re.IGNORECASE)
+_SIGNATURE = re.compile(r"%(?:[-+ ]|[<>|][^)]*\))*G|signature|%\(contents:sig|%\(\*?raw", re.IGNORECASE)
 _DEVICE = re.compile(r"/(?:dev|proc|sys)(?:/|$)")
 _BACK = re.compile(r"^/(?:.*/)?[^/]+/\.\.(?:/|$)", re.DOTALL)
 _HIDDEN_WILDCARD = re.compile(r"(?:^|/)\.[^/*?\[]*[*?\[]")

@@ -14,11 +14,11 @@ from memdir import fs
 from memdir.agent.credentials import holds_secrets, leads_to_secrets
 from memdir.agent.place import place
 from memdir.agent.shell.names import Name, Searched
-from memdir.agent.shell.recursion import is_left_out
+from memdir.agent.shell.recursion import hides_all, is_left_out
 from memdir.agent.shell.wildcards import Walk
 from memdir.errors import ToolError
 
-MOST_SEARCHED = 20_000
+MOST_SEARCHED = 50_000
 """Files and folders below a place that is searched. Where there are more, one of the tools is for it."""
 
 
@@ -75,6 +75,8 @@ def _unhidden(search: Searched, start: Path, where: Path) -> Bar | None:
     """What a search in `start`, run in `where`, would show though credentials are kept there."""
     waiting, seen = [Path(os.path.realpath(start))], 0
     base = Path(os.path.realpath(where))
+    if hides_all(search, base):
+        return None
     while waiting:
         folder = waiting.pop()
         try:

@@ -5,8 +5,9 @@ What a search tool skips, a search by a command skips too. What can't be left ou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from pathlib import PurePath
 
 from memdir.agent.credentials import ANYWHERE, holds_secrets
@@ -15,6 +16,8 @@ from memdir.agent.shell.names import Searched
 _RECURSIVE = frozenset({"-r", "-R", "--recursive"})
 _GREP = frozenset({"grep", "egrep", "fgrep"})
 _NAMES = tuple(name for name in (*ANYWHERE.split(), ".git") if "/" not in name)
+_HIDDEN = re.compile("|".join(map(translate, _NAMES)))
+_ON_THE_WAY = frozenset(part for name in ANYWHERE.casefold().split() for part in name.split("/")[:-1])
 
 
 def searches(command: str, seen: Collection[str]) -> Searched:
@@ -39,4 +42,12 @@ def is_left_out(search: Searched, path: PurePath) -> bool:
     """
     if search == "rg":
         return path.name.casefold() == ".git" or holds_secrets(path.as_posix())
-    return any(fnmatchcase(path.name, name) for name in _NAMES)
+    return _HIDDEN.match(path.name) is not None
+
+
+def hides_all(search: Searched, where: PurePath) -> bool:
+    """Whether those options hide every place of credentials, if the search runs in this (real) folder.
+
+    rg takes its patterns from there on: what is known by a folder above is not hidden.
+    """
+    return search == "rg" and _ON_THE_WAY.isdisjoint(part.casefold() for part in where.parts)

@@ -52,7 +52,7 @@ _ALWAYS = {
     "credential.helper": "",
     "diff.autoRefreshIndex": "false",
     "diff.external": "",
-    "diff.ignoreSubmodules": "all",
+    "diff.ignoreSubmodules": "dirty",
     "diff.orderFile": "/dev/null",
     "diff.submodule": "short",
     "format.pretty": "medium",
@@ -63,7 +63,7 @@ _ALWAYS = {
     "gpg.x509.program": "false",
     "gpg.ssh.defaultKeyCommand": "false",
     "interactive.diffFilter": "cat",
-    "log.diffMerges": "off",
+    "log.diffMerges": "separate",
     "log.showSignature": "false",
     "mailmap.blob": "",
     "mailmap.file": "/dev/null",
@@ -198,33 +198,27 @@ class Git:
 
     async def _kind(self, folder: Path, word: str) -> str | None:
         """What a word is to git, tags followed: commit, tree or blob; None if it is no revision."""
-        found = await self._lines(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{}}")
-        kinds = await self._lines(folder, "cat-file", "-t", found[0]) if found else []
+        name = word if ":" in word else f"{word}^{{}}"
+        kinds = await self._lines(folder, "cat-file", "-t", name)
         return kinds[0] if kinds else None
 
     async def _hides_files(self, folder: Path) -> None:
-        """No attribute of the repository's own may undo `ATTRIBUTES`."""
+        """No attribute of the repository's own may undo `ATTRIBUTES` for what is tracked."""
         ended = await self._run(folder, "ls-files", "-z", "--full-name", ":/")
-        tracked = (
-            ended.output.decode("utf-8", errors="surrogateescape").split("\0") if ended.code == 0 else []
-        )
         if not ended.whole:
             raise ToolError(f"the repository of {folder} is too large for this; look at the files themselves")
-        hidden = await anyio.to_thread.run_sync(_credentials, tracked)
+        if ended.code != 0 or not (hidden := await anyio.to_thread.run_sync(_credentials, ended.output)):
+            return
         top = await self._lines(folder, "rev-parse", "--show-cdup")
-        asked = "\0".join([*_SAMPLES, *hidden]).encode("utf-8", errors="surrogateescape")
-        said = await self._run(
-            folder / (top[0] if top else ""),
-            "check-attr",
-            "--stdin",
-            "-z",
-            "diff",
-            given=asked,
-        )
-        values = said.output.split(b"\0")[2::3]
-        if said.code != 0 or set(values) - {b"unset"} or len(values) != len(_SAMPLES) + len(hidden):
+        place = folder / (top[0] if top else "")
+        told = await self._run(place, "check-attr", "--stdin", "-z", "diff", given=b"\0".join(hidden))
+        values = told.output.split(b"\0")
+        shown = [path for path, value in zip(values[::3], values[2::3], strict=False) if value != b"unset"]
+        if told.code != 0 or shown or len(values) // 3 != len(hidden):
+            name = shown[0].decode("utf-8", errors="replace") if shown else "some file"
             raise ToolError(
-                f"the repository of {folder} says with an attribute that files of credentials are to be shown"
+                f"credentials are kept in {name}, and an attribute of the repository has git show it; "
+                "look at other files by themselves"
             )
 
     async def _lines(self, folder: Path, *arguments: str) -> list[str]:
@@ -263,10 +257,11 @@ def _check_places(folder: Path, homes: Sequence[Path], tops: Sequence[Path], all
         return place.is_absolute() and any(fs.inside(one, place) for one in allowed)
 
     for top in tops:
-        if not is_inside(top) and not _holds(top, folder):
+        found_by_itself = _holds(top, folder) and any(_is_of(home, top) for home in homes)
+        if not is_inside(top) and not found_by_itself:
             raise ToolError(f"the git repository of {folder} leads to {top}, outside the project")
     for home in homes:
-        if not is_inside(home) and not any(_belongs(home, top) for top in tops):
+        if not is_inside(home) and not any(_is_of(home, top) for top in tops):
             raise ToolError(f"the git repository of {folder} leads to {home}, outside the project")
         real = os.path.realpath(home)
         for link in _links(home):
@@ -278,8 +273,14 @@ def _check_places(folder: Path, homes: Sequence[Path], tops: Sequence[Path], all
 
 
 def _holds(top: Path, folder: Path) -> bool:
-    """Whether the folder is in a work tree that git finds by itself: its `.git` is there."""
-    return top != Path(top.anchor) and fs.inside(top, folder) and os.path.lexists(top / ".git")
+    """Whether the folder is in this work tree, which is neither the machine nor a home."""
+    return top not in (Path(top.anchor), Path.home()) and fs.inside(top, folder)
+
+
+def _is_of(home: Path, top: Path) -> bool:
+    """Whether a git folder is the one of this work tree, as git finds it by itself."""
+    own = os.path.realpath(top / ".git")
+    return (os.path.isdir(own) and os.path.realpath(home) == own) or _belongs(home, top)  # noqa: PTH112
 
 
 def _belongs(home: Path, top: Path) -> bool:
@@ -304,22 +305,25 @@ _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+)$", re.MULTILINE)
 
 def _links(home: Path) -> Iterator[Path]:
     """The links among the parts of a repository, its objects and its refs."""
-    waiting = [home / name for name in _BESIDE]
-    for _ in range(_MOST_LINKS):
-        if not waiting:
-            return
+    waiting, seen = [home / name for name in _BESIDE], 0
+    while waiting:
         place = waiting.pop()
         if place.is_symlink():
             yield place
         elif place.is_dir():
             parts = place.relative_to(home).parts
             if len(parts) == 1 or (len(parts) == 2 and (parts[0] == "refs" or parts[1] in ("pack", "info"))):
-                waiting.extend(place.iterdir())
-    raise ToolError(f"{home} has too many parts to be looked through; look at the files themselves")
+                for entry in os.scandir(place):
+                    waiting.append(place / entry.name)
+                    seen += 1
+                    if seen > _MOST_LINKS:
+                        raise ToolError(f"{home} has too many parts to be looked through; pack its refs")
 
 
-def _credentials(tracked: Sequence[str]) -> list[str]:
-    return [path for path in tracked if path and holds_secrets(path)]
+def _credentials(listed: bytes) -> list[bytes]:
+    """Those of the tracked files, told by git with a NUL behind each, in which credentials are kept."""
+    paths = listed.split(b"\0")
+    return [path for path in paths if path and holds_secrets(path.decode("utf-8", errors="surrogateescape"))]
 
 
 def attributes() -> str:
@@ -333,10 +337,6 @@ def attributes() -> str:
 def _cased(pattern: str) -> str:
     """The pattern for letters of any case."""
     return "".join(f"[{c}{c.swapcase()}]" if c.isalpha() and c.isascii() else c for c in pattern)
-
-
-_SAMPLES = tuple(name.replace("*", "x").replace("?", "x") for name in ANYWHERE.split())
-"""A file for each place of credentials."""
 
 
 if __name__ == "__main__":

@@ -17,22 +17,23 @@ from memdir.agent.shell.syntax import Command, Part, Source, parts
 from memdir.agent.shell.table import Entry, advice, entries
 from memdir.agent.shell.word import Piece, Word
 
-_SHOWS = frozenset(
-    [
-        "show",
-        "cat-file",
-        "diff",
-        "diff-tree",
-        "diff-index",
-        "grep",
-        "log",
-        "whatchanged",
-        "blame",
-        "annotate",
-        "notes",
-    ]
-)
-"""Subcommands of git that show what is in files."""
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TELLS_ONLY = _words("""
+branch check-attr check-ignore cherry config count-objects describe for-each-ref ls-files ls-tree merge-base
+name-rev remote rev-list rev-parse shortlog show-branch show-ref status symbolic-ref tag version worktree
+""")
+"""Subcommands of git that show nothing of what is in files; any other may."""
+_WITH_PATCH = _words("log reflog")
+"""Those that do only with one of these options."""
+_PATCH = _words("""
+-p -u -c -U -L -W --patch --unified --cc --word-diff --word-diff-regex --color-words --function-context
+--patch-with-raw --patch-with-stat --full-diff --diff-merges
+""")
+_ALL_REFS = _words("--all --branches --glob --remotes --tags")
 
 LONGEST_SCRIPT = 60_000
 """Bytes. A search brings some 12,000 of its own; a system may take no more than 128 KiB for one argument."""
@@ -192,7 +193,11 @@ class _Line:
         judged = judge(entry, rest, fed=fed)
         self._run(*head, subcommand, *map(_plain, entry.adds), *judged.words)
         self._name(judged.files, folder)
-        reads_files = subcommand.text in _SHOWS
+        if subcommand.text == "show" and not _ALL_REFS.isdisjoint(judged.seen):
+            raise Refused("git show needs the names of commits")
+        reads_files = subcommand.text not in _TELLS_ONLY and (
+            subcommand.text not in _WITH_PATCH or not _PATCH.isdisjoint(judged.seen)
+        )
         shown = judged.files if reads_files else ()
         self.repositories.append(
             Repository(
