@@ -232,6 +232,16 @@ def test_an_option_of_its_own_counts_more_than_one_of_another_entry_A6() -> None
     assert {name: value.kinds for name, value in entry.values.items()} == {"-n": ("text",), "-m": ("text",)}
 
 
+def test_an_entry_can_leave_out_what_another_has_A6() -> None:
+    known = {"one": {"flags": "-a -b", "values": "-n=text --tags?=text", "operands": ""}}
+    own = {"like": "one", "without": "-b --tags"}
+    entry = table._entry("two", table._shared("two", own, known))
+    assert set(entry.flags) == {"-a"}
+    assert set(entry.values) == {"-n"}
+    assert "--tags" in {*ENTRIES["git log"].flags, *ENTRIES["git log"].values}
+    assert "--tags" not in {*ENTRIES["git show"].flags, *ENTRIES["git show"].values}
+
+
 def test_an_entry_is_like_one_that_stands_before_it() -> None:
     with pytest.raises(ValueError, match="two is like one, which must stand before it"):
         table._shared("two", {"like": "one"}, {})

@@ -100,7 +100,10 @@ def _flat(document: Mapping[str, Any], *, prefix: str) -> Iterator[tuple[str, Ma
 
 
 def _shared(name: str, table: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The table, on top of those that it is `like`: lists of options grow, what else it says is replaced."""
+    """The table, on top of those that it is `like`: lists of options grow, what else it says is replaced.
+
+    `without` takes options out of the lists again.
+    """
     whole: dict[str, Any] = {}
     others = [one.strip() for one in table.get("like", "").split(",") if one.strip()]
     for other in others:
@@ -110,8 +113,12 @@ def _shared(name: str, table: Mapping[str, Any], known: Mapping[str, Mapping[str
         for key, value in part.items():
             if key in _LISTS and key in whole:
                 whole[key] = f"{whole[key]} {value}"
-            elif key != "like" and (part is table or key not in _EXAMPLES):
+            elif key not in ("like", "without") and (part is table or key not in _EXAMPLES):
                 whole[key] = value
+    without = set(table.get("without", "").split())
+    for key in _LISTS if without else ():
+        kept = (one for one in whole.get(key, "").split() if one.partition("=")[0].rstrip("?") not in without)
+        whole[key] = " ".join(kept)
     return whole
 
 

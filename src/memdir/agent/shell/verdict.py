@@ -33,7 +33,6 @@ _PATCH = _words("""
 -p -u -c -U -L -W --patch --unified --cc --word-diff --word-diff-regex --color-words --function-context
 --patch-with-raw --patch-with-stat --full-diff --diff-merges
 """)
-_ALL_REFS = _words("--all --branches --glob --remotes --tags")
 
 LONGEST_SCRIPT = 60_000
 """Bytes. A search brings some 12,000 of its own; a system may take no more than 128 KiB for one argument."""
@@ -193,8 +192,6 @@ class _Line:
         judged = judge(entry, rest, fed=fed)
         self._run(*head, subcommand, *map(_plain, entry.adds), *judged.words)
         self._name(judged.files, folder)
-        if subcommand.text == "show" and not _ALL_REFS.isdisjoint(judged.seen):
-            raise Refused("git show needs the names of commits")
         reads_files = subcommand.text not in _TELLS_ONLY and (
             subcommand.text not in _WITH_PATCH or not _PATCH.isdisjoint(judged.seen)
         )
