@@ -6,6 +6,7 @@ Each set-up says with which plain command it strikes; that it does is shown firs
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -430,6 +431,8 @@ def environment_of(setup: SetUp, ground: Ground) -> dict[str, str]:
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_traps_work(name: str, ground: Ground) -> None:
     setup = SETUPS[name]
+    if " rg " in setup.shows and shutil.which("rg") is None:
+        pytest.skip("ripgrep is not here")
     lay(setup, ground)
     command = ["bash", "-c", setup.shows]
     if setup.tty:
