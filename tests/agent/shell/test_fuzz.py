@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,11 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
 
 @pytest.mark.parametrize("payload", sorted(set(PAYLOADS) - OF_THE_PROJECT)[::4])
 def test_the_judge_sees_the_trace_of_a_live_payload(payload: str, judge: Judge) -> None:
+    if (
+        payload.split(maxsplit=1)[0] in ("awk", "gawk", "jq", "rg")
+        and shutil.which(payload.split(maxsplit=1)[0]) is None
+    ):
+        pytest.skip("the program is not here")
     if "/tmp" in payload and not has_sandbox():
         pytest.skip("without a sandbox the real /tmp would be meant")
     assert judge.raw(["ls", payload, "cat README.md"])
