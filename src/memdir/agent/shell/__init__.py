@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def check(command: str) -> ShellVerdict:
     """Judge a command line. Never raises; what is not understood is not allowed (A6)."""
-    from memdir.agent.shell.verdict import judged  # when a command is judged, and not when a prompt is read
+    from memdir.agent.shell.verdict import (
+        verdict_on,  # when a command is judged, and not when a prompt is read
+    )
 
-    return judged(command)
+    return verdict_on(command)

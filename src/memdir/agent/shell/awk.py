@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from memdir.agent.shell.refused import Refused
+
 LONGEST: Final = 20_000
 """Characters of the longest program that is looked at."""
 
@@ -69,17 +71,13 @@ _PATTERN: Final = re.compile(
 _BEFORE_PATTERN: Final = frozenset({"(", ",", "{", "}", ";", "!", "~", "!~", "&&", "||"})
 
 
-class _Refused(Exception):
-    """The sentence for the model."""
-
-
 def refusal(program: str) -> str | None:
     """Why the program may do more than read its input and print; None: it only does that."""
     if len(program) > LONGEST:
         return f"an awk program may have at most {LONGEST} characters"
     try:
         _judge(_tokens(program))
-    except _Refused as reason:
+    except Refused as reason:
         return str(reason)
     return None
 
@@ -139,7 +137,7 @@ def _tokens(program: str) -> list[_Token]:
         blank = _BLANK.match(program, at)
         assert blank is not None  # noqa: S101  it matches the empty text
         if "\\" in blank[0] or any(ch < " " and ch != "\t" for ch in blank[0]):
-            raise _Refused("a comment in an awk program may not hold a backslash or a control character")
+            raise Refused("a comment in an awk program may not hold a backslash or a control character")
         at = blank.end()
         if at == len(program):
             break
@@ -148,7 +146,7 @@ def _tokens(program: str) -> list[_Token]:
             token = _bracket(token, found, opened)
         found.append(token)
     if opened:
-        raise _Refused("a bracket in the awk program is not closed")
+        raise Refused("a bracket in the awk program is not closed")
     return found
 
 
@@ -160,7 +158,7 @@ def _bracket(token: _Token, found: list[_Token], opened: list[tuple[str, bool]])
     elif token.text in {")", "]", "}"}:
         bracket, heads = opened.pop() if opened else ("", False)
         if bracket + token.text not in {"()", "[]", "{}"}:
-            raise _Refused("the brackets of the awk program do not match")
+            raise Refused("the brackets of the awk program do not match")
         return _Token("sign", token.text, heads=heads)
     return token
 
@@ -179,13 +177,13 @@ def _token(program: str, at: int, before: _Token) -> tuple[_Token, int]:
         return _Token("name", name[0], called=called), name.end()
     if number := _NUMBER.match(program, at):
         if _NAME.match(program, number.end()) or program.startswith(".", number.end()):
-            raise _Refused("a number in the awk program runs into a word")
+            raise Refused("a number in the awk program runs into a word")
         return _Token("number", number[0]), number.end()
     sign = _SIGN.match(program, at)
     if sign is None:
-        raise _Refused(_unknown(program[at : at + 2]))
+        raise Refused(_unknown(program[at : at + 2]))
     if program.startswith((">>", "::", "/=", ">&"), at):
-        raise _Refused(_unknown(program[at : at + 2]))
+        raise Refused(_unknown(program[at : at + 2]))
     return _Token("sign", sign[0]), sign.end()
 
 
@@ -203,11 +201,11 @@ def _quoted(shape: re.Pattern[str], program: str, at: int, what: _What) -> tuple
     """A string or a pattern."""
     match = shape.match(program, at)
     if match is None:
-        raise _Refused(
+        raise Refused(
             f"a {'string' if what == 'text' else '/pattern/'} in the awk program may be read in two ways"
         )
     if any(ch < " " and ch != "\t" for ch in match[0]) or re.search(r"[^\x00-\x7f]\\", match[0]):
-        raise _Refused("the awk program holds a control character, or a backslash after a special letter")
+        raise Refused("the awk program holds a control character, or a backslash after a special letter")
     return _Token(what, match[0]), match.end()
 
 
@@ -217,7 +215,7 @@ def _divides(before: _Token) -> bool:
         return False
     if before.is_operand and not before.heads and before.text not in {"++", "--"} | _FUNCTIONS:
         return True
-    raise _Refused("a / in the awk program may be a division or a pattern; put brackets around it")
+    raise Refused("a / in the awk program may be a division or a pattern; put brackets around it")
 
 
 # ------------------------------------------------------------------------------------------- judgement
@@ -262,7 +260,7 @@ def _sign(sign: str, before: _Token, after: _Token, place: _Place) -> None:
         _statement_ends(place)
     elif sign in {"(", "[", "{"}:
         if sign == "{" and set(place.open) & {"(", "["}:
-            raise _Refused("the brackets of the awk program do not match")
+            raise Refused("the brackets of the awk program do not match")
         place.open.append(sign)
     elif sign in {")", "]", "}"}:
         place.open.pop()
@@ -274,27 +272,27 @@ def _greater(before: _Token, after: _Token, place: _Place) -> None:
     """`>` compares outside of print's list, and inside round brackets; elsewhere it opens a file."""
     in_brackets = bool(place.open) and place.open[-1] == "("
     if place.printing is not None and not (in_brackets and len(place.open) > place.printing):
-        raise _Refused("awk may not write files (>); to compare, put the comparison in brackets")
+        raise Refused("awk may not write files (>); to compare, put the comparison in brackets")
     starts = after.what in {"name", "number", "text"} or after.text in {"(", "$", "-", "+"}
     if not before.is_operand or before.heads or not starts:
-        raise _Refused("awk may not write files (>)")
+        raise Refused("awk may not write files (>)")
 
 
 def _name(token: _Token, after: _Token, place: _Place) -> None:
     name = token.text
     if name in _NEVER:
-        raise _Refused(f"awk's {name} may not {_NEVER[name]}")
+        raise Refused(f"awk's {name} may not {_NEVER[name]}")
     if name in _FUNCTIONS:
         if not token.called and name != "length":
-            raise _Refused(f"awk's {name} needs its ( right behind it")
+            raise Refused(f"awk's {name} needs its ( right behind it")
     elif token.called and name not in _KEYWORDS:
-        raise _Refused(f"awk may only call its standard functions that compute; {name[:40]} is not one")
+        raise Refused(f"awk may only call its standard functions that compute; {name[:40]} is not one")
     if name in {"print", "printf"}:
         if {"(", "["} & set(place.open):
-            raise _Refused("a print in the awk program stands inside brackets")
+            raise Refused("a print in the awk program stands inside brackets")
         place.printing = len(place.open)
     if name == "FILENAME" and ("=" in after.text[-1:] and after.text not in {"==", "!=", "<=", ">="}):
-        raise _Refused("awk's FILENAME may not be set")
+        raise Refused("awk's FILENAME may not be set")
 
 
 def _ends(loop: str, rest: list[_Token]) -> None:
@@ -302,11 +300,11 @@ def _ends(loop: str, rest: list[_Token]) -> None:
     head = rest[1:4]
     constant = len(head) > 1 and head[0].what in {"number", "text"} and head[1].text == ")"
     if loop == "while" and constant:
-        raise _Refused("an awk loop must have an end: its condition is a constant")
+        raise Refused("an awk loop must have an end: its condition is a constant")
     depth = 0
     for at, token in enumerate(rest):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0:
             return
         if loop == "for" and token.text == ";" and at + 1 < len(rest) and rest[at + 1].text == ";":
-            raise _Refused("an awk loop must have an end: for has no condition")
+            raise Refused("an awk loop must have an end: for has no condition")

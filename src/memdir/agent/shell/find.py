@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
+from memdir.agent.shell.refused import Refused
+
 _Kind: TypeAlias = Literal["text", "word", "file", "number", "mode"]
 
 
@@ -61,15 +63,11 @@ _CLAUSE: Final = r"[ugoa]*(?:[-+=][rwxXstugo]*)+"
 _MODE: Final = re.compile(rf"[-/+]?(?:[0-7]+|{_CLAUSE}(?:,{_CLAUSE})*)")
 
 
-class _Refused(Exception):
-    """The sentence for the model."""
-
-
 def refusal(words: Sequence[str]) -> str | None:
     """Why `find` with these words may do more than read and print; None: it only does that."""
     try:
         _places(words)
-    except _Refused as reason:
+    except Refused as reason:
         return str(reason)
     return None
 
@@ -81,7 +79,7 @@ def paths(words: Sequence[str]) -> tuple[str, ...]:
     """
     try:
         return _places(words)
-    except _Refused:
+    except Refused:
         return ()
 
 
@@ -92,7 +90,7 @@ def _places(words: Sequence[str]) -> tuple[str, ...]:
     start = at
     while at < len(words) and not words[at].startswith(("-", "(", ")", "!", ",")):
         if not words[at]:
-            raise _Refused("find needs a name for each starting point")
+            raise Refused("find needs a name for each starting point")
         at += 1
     places = list(words[start:at]) or ["."]
     while at < len(words):
@@ -102,9 +100,9 @@ def _places(words: Sequence[str]) -> tuple[str, ...]:
             continue
         kind = _kind(word)
         if at == len(words):
-            raise _Refused(f"find needs a value after {word}")
+            raise Refused(f"find needs a value after {word}")
         if not _fits(kind, words[at]):
-            raise _Refused(f"find may not be given this value of {word}")
+            raise Refused(f"find may not be given this value of {word}")
         if kind == "file":
             places.append(words[at])
         at += 1
@@ -117,10 +115,10 @@ def _kind(word: str) -> _Kind:
         return "text" if newer[1] == "t" else "file"
     if word not in _WITH:
         if word in _WHY:
-            raise _Refused(f"find may not use {word}: {_WHY[word]}")
+            raise Refused(f"find may not use {word}: {_WHY[word]}")
         if re.fullmatch(r"-[a-zA-Z0-9_]{1,30}", word):
-            raise _Refused(f"find may not use {word}")
-        raise _Refused("places stand before the first option of find, and a pattern behind -name or -path")
+            raise Refused(f"find may not use {word}")
+        raise Refused("places stand before the first option of find, and a pattern behind -name or -path")
     return _WITH[word]
 
 

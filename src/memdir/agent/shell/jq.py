@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from memdir.agent.shell.refused import Refused
+
 LONGEST: Final = 20_000
 """Characters of the longest program that is looked at."""
 
@@ -68,10 +70,6 @@ _SIGNS: Final = re.compile(r"\.\.|\?//=?|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}
 
 
-class _Refused(Exception):
-    """The sentence for the model."""
-
-
 def refusal(program: str) -> str | None:
     """Why the program may do more than read its input and print; None: it only does that."""
     if len(program) > LONGEST:
@@ -80,7 +78,7 @@ def refusal(program: str) -> str | None:
         return "a jq program may not hold control characters"
     try:
         _judge(_Tokens(program).tokens())
-    except _Refused as reason:
+    except Refused as reason:
         return str(reason)
     return None
 
@@ -112,14 +110,14 @@ class _Tokens:
                 break
             self.token()
         if self.open:
-            raise _Refused("a bracket or a string in the jq program is not closed")
+            raise Refused("a bracket or a string in the jq program is not closed")
         return self.found
 
     def space(self) -> None:
         space = _SPACE.match(self.text, self.at)
         assert space is not None  # noqa: S101  it matches the empty text
         if "\\" in space[0]:
-            raise _Refused("a comment in a jq program may not hold a backslash")  # newer jq: it goes on
+            raise Refused("a comment in a jq program may not hold a backslash")  # newer jq: it goes on
         self.at = space.end()
 
     def add(self, what: _What, text: str, end: int) -> None:
@@ -133,7 +131,7 @@ class _Tokens:
             self.string()
         elif number := _NUMBER.match(self.text, self.at):
             if _WORD.match(self.text, number.end()):
-                raise _Refused("a number in the jq program runs into a word")
+                raise Refused("a number in the jq program runs into a word")
             self.add("number", number[0], number.end())
         elif word := _WORD.match(self.text, self.at):
             self.add("word", word[0], word.end())
@@ -148,7 +146,7 @@ class _Tokens:
         if word is None and prefix == ".":
             self.sign()
         elif word is None:
-            raise _Refused(f"a {prefix} in the jq program has no name right behind it")
+            raise Refused(f"a {prefix} in the jq program has no name right behind it")
         elif prefix == "$":
             self.add("variable", word[0], word.end())
         elif prefix == "@":
@@ -159,7 +157,7 @@ class _Tokens:
     def sign(self) -> None:
         sign = _SIGNS.match(self.text, self.at)
         if sign is None or self.text.startswith(("...", "::"), self.at):
-            raise _Refused("the jq program holds a character or a run of signs that is not known")
+            raise Refused("the jq program holds a character or a run of signs that is not known")
         if sign[0] in {"(", "[", "{"}:
             self.open.append(sign[0])
         elif sign[0] in _CLOSES:
@@ -169,7 +167,7 @@ class _Tokens:
                 self.string()
                 return
             if opened != _CLOSES[sign[0]]:
-                raise _Refused("the brackets of the jq program do not match")
+                raise Refused("the brackets of the jq program do not match")
         self.add("sign", sign[0], sign.end())
 
     def string(self) -> None:
@@ -188,8 +186,8 @@ class _Tokens:
                     self.add("code", "(", self.at)
                     return
                 if not escape or escape not in '"\\/bfnrtu':
-                    raise _Refused("a string in the jq program holds an escape that is not known")
-        raise _Refused("a string in the jq program is not closed")
+                    raise Refused("a string in the jq program holds an escape that is not known")
+        raise Refused("a string in the jq program is not closed")
 
 
 # ------------------------------------------------------------------------------------------- judgement
@@ -229,7 +227,7 @@ def _judge(tokens: list[_Token]) -> None:
         elif token.what == "variable":
             _variable(token.text)
         elif token.what == "format" and token.text not in _FORMATS:
-            raise _Refused("the jq program uses an @ format that is not known")
+            raise Refused("the jq program uses an @ format that is not known")
         elif token.what == "code":
             frames.append(_Frame("("))
         elif token.what == "sign" and token.text in {"(", "[", "{"}:
@@ -237,7 +235,7 @@ def _judge(tokens: list[_Token]) -> None:
         elif token.what == "sign" and token.text in _CLOSES:
             _close(frames, _CLOSES[token.text])
     if len(frames) > 1:
-        raise _Refused("an if of the jq program has no end")
+        raise Refused("an if of the jq program has no end")
 
 
 def _defined(tokens: list[_Token]) -> set[str]:
@@ -252,32 +250,32 @@ def _defined(tokens: list[_Token]) -> set[str]:
             if part.what == "word":
                 names.add(part.text)
             elif part.what != "variable" and part.text not in {"(", ")", ";"}:
-                raise _Refused("a def in the jq program is not understood")
+                raise Refused("a def in the jq program is not understood")
     return names
 
 
 def _close(frames: list[_Frame], opened: str) -> None:
     if frames.pop().opened != opened:
-        raise _Refused("the brackets and if … end of the jq program do not match")
+        raise Refused("the brackets and if … end of the jq program do not match")
 
 
 def _key(name: str, after: _Token, frame: _Frame) -> None:
     """A word where an object has its keys: `{name: value}`, or `{name}` for the field of that name."""
     if after.what != "sign" or after.text not in {":", ",", "}"}:
-        raise _Refused("a key in the jq program is not understood")
+        raise Refused("a key in the jq program is not understood")
     if after.text != ":" and name in _NEVER and not frame.plain:
-        raise _Refused(_NEVER[name])
+        raise Refused(_NEVER[name])
 
 
 def _word(name: str, known: frozenset[str] | set[str]) -> None:
     if name in _NEVER:
-        raise _Refused(_NEVER[name])
+        raise Refused(_NEVER[name])
     if name not in known and name not in _KEYWORDS:
-        raise _Refused(f"jq may only use functions that compute; {name[:40]} is not known as one")
+        raise Refused(f"jq may only use functions that compute; {name[:40]} is not known as one")
 
 
 def _variable(name: str) -> None:
     if name == "ENV":
-        raise _Refused("jq may not print the environment ($ENV)")
+        raise Refused("jq may not print the environment ($ENV)")
     if name.startswith("__") and name != "__loc__":
-        raise _Refused("jq may not use variables of its own workings ($__…)")
+        raise Refused("jq may not use variables of its own workings ($__…)")

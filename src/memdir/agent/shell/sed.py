@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from memdir.agent.shell.refused import Refused
+
 _PLAIN: Final = frozenset("dpnNgGhHxDPz=")
 _NUMBERED: Final = frozenset("qQl")
 _TEXT: Final = frozenset("aic")
@@ -37,10 +39,6 @@ LINE_BYTES: Final = 1000
 """BSD sed cuts longer lines into pieces of 2048 bytes, and reads the second piece as commands."""
 
 
-class _Refused(Exception):
-    """The sentence for the model."""
-
-
 def refusal(script: str) -> str | None:
     """Why the script may do more than read and print; None: it only does that.
 
@@ -54,7 +52,7 @@ def refusal(script: str) -> str | None:
         return "a sed script may not hold control characters"
     try:
         _Reader(script).script()
-    except _Refused as reason:
+    except Refused as reason:
         return str(reason)
     return None
 
@@ -99,7 +97,7 @@ class _Reader:
                 break
             self.statement()
         if self.blocks:
-            raise _Refused("a { in the sed script is not closed")
+            raise Refused("a { in the sed script is not closed")
 
     def statement(self) -> None:
         if self.peek() == "#":
@@ -122,7 +120,7 @@ class _Reader:
         end = self.text.find("\n", self.at)
         end = len(self.text) if end < 0 else end
         if "\\" in self.text[self.at : end]:
-            raise _Refused("a comment in a sed script may not hold a backslash")
+            raise Refused("a comment in a sed script may not hold a backslash")
         self.at = end
 
     def address(self) -> bool:
@@ -148,21 +146,21 @@ class _Reader:
             self.at += 1
             self.number("in the second address")
         elif not self.address():
-            raise _Refused("the second address in the sed script is not understood")
+            raise Refused("the second address in the sed script is not understood")
 
     def number(self, where: str) -> None:
         if not self.skip(_DIGITS):
-            raise _Refused(f"sed needs a number {where}")
+            raise Refused(f"sed needs a number {where}")
 
     def command(self, name: str, *, always: bool) -> None:
         """A command. `always`: it has no address of its own."""
         if name in _FORBIDDEN:
-            raise _Refused(f"sed may not {_FORBIDDEN[name]} ({name})")
+            raise Refused(f"sed may not {_FORBIDDEN[name]} ({name})")
         if name == "{" and name:
             self.blocks.append(not always)
         elif name == "}":
             if not self.blocks:
-                raise _Refused("a } in the sed script closes nothing")
+                raise Refused("a } in the sed script closes nothing")
             self.blocks.pop()
             self.end()
         elif name == "s":
@@ -181,7 +179,7 @@ class _Reader:
             if always and name in _GOES_ON:
                 self.labels = {one: under for one, under in self.labels.items() if under < sum(self.blocks)}
         else:
-            raise _Refused(
+            raise Refused(
                 "sed may only use commands that read and print: this script has one that is not known"
             )
 
@@ -189,18 +187,18 @@ class _Reader:
         """Nothing else may stand behind a command."""
         self.skip(" \t")
         if self.peek() not in {"", "\n", ";", "}", "#"}:
-            raise _Refused("sed commands must be separated by ; or a newline")
+            raise Refused("sed commands must be separated by ; or a newline")
 
     def jump(self, name: str, *, always: bool) -> None:
         """What stands behind a label is judged as commands, though BSD sed counts it to the label."""
         self.skip(" \t")
         label = self.skip(_LABEL)
         if not label and name == ":":
-            raise _Refused("a label in a sed script must be of letters, digits and _")
+            raise Refused("a label in a sed script must be of letters, digits and _")
         if name == ":":
             self.labels[label] = sum(self.blocks)
         elif name == "b" and always and self.labels.get(label, -1) >= sum(self.blocks):
-            raise _Refused("a sed loop must have an end: take the next line in it (N), or go back with t")
+            raise Refused("a sed loop must have an end: take the next line in it (N), or go back with t")
         self.end()
 
     def insertion(self, name: str) -> None:
@@ -210,7 +208,7 @@ class _Reader:
         end = len(self.text) if end < 0 else end
         text = self.text[self.at : end]
         if not text or "\\" in text:
-            raise _Refused(f"the text of the sed command {name} must be on its line, without a backslash")
+            raise Refused(f"the text of the sed command {name} must be on its line, without a backslash")
         self.at = end
 
     # -- what stands between delimiters
@@ -218,7 +216,7 @@ class _Reader:
     def delimiter(self) -> str:
         char = self.take()
         if not char or char not in _DELIMITERS:
-            raise _Refused("sed patterns must be delimited by / or other plain punctuation")
+            raise Refused("sed patterns must be delimited by / or other plain punctuation")
         return char
 
     def substitution(self) -> None:
@@ -244,9 +242,9 @@ class _Reader:
     def flags(self, blanks: str = "") -> None:
         self.skip("gpiImM0123456789" + blanks)
         if self.peek() == "w":
-            raise _Refused("sed may not write files (the flag w of s)")
+            raise Refused("sed may not write files (the flag w of s)")
         if self.peek() == "e":
-            raise _Refused("sed may not run programs (the flag e of s)")
+            raise Refused("sed may not run programs (the flag e of s)")
 
     def transliteration(self) -> None:
         delimiter = self.delimiter()
@@ -254,7 +252,7 @@ class _Reader:
             start = self.at
             self.plain(delimiter)
             if "[" in self.text[start : self.at]:
-                raise _Refused("the sed command y may not be given brackets")  # BSD: they hide the delimiter
+                raise Refused("the sed command y may not be given brackets")  # BSD: they hide the delimiter
         self.end()
 
     def plain(self, delimiter: str) -> None:
@@ -286,9 +284,9 @@ class _Reader:
             if char == delimiter:
                 self.hidden.append(self.at)
             elif char == "[":
-                raise _Refused("brackets in a sed pattern may not hold [")
+                raise Refused("brackets in a sed pattern may not hold [")
             elif char == "\\" and self.escaped() in {"[", "]"}:
-                raise _Refused("brackets in a sed pattern may not hold an escaped bracket")
+                raise Refused("brackets in a sed pattern may not hold an escaped bracket")
 
     def escaped(self) -> str:
         """What a backslash takes with it."""
@@ -299,9 +297,9 @@ class _Reader:
         before = self.text[self.at - 1]
         char = self.take()
         if char in {"", "\n"}:
-            raise _Refused("a pattern or replacement in the sed script does not end on its line")
+            raise Refused("a pattern or replacement in the sed script does not end on its line")
         if before > "\x7f" and (char == "\\" or (char == delimiter and char >= "@")):
-            raise _Refused(
+            raise Refused(
                 "a sed script may not have a backslash or a delimiter like | right after a special letter"
             )
         return char

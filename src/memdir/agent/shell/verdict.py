@@ -60,7 +60,7 @@ class ShellVerdict:
         return tuple(dict.fromkeys(name.path for name in self.names))
 
 
-def judged(command: str) -> ShellVerdict:
+def verdict_on(command: str) -> ShellVerdict:
     """See `shell.check`."""
     try:
         return _Line(parts(command)).verdict()
