@@ -423,6 +423,8 @@ def test_adding_a_pointer_twice_is_adding_it_once_and_removing_undoes_it_F6(
 
 
 @given(INDEXES, st.sampled_from(["a.md", "b.md", "c d.md", "n.md"]))
+@example("\r- [](a.md)\n\n", "a.md")
+@example("\r- [](a.md)\n\n- [](a.md)\n\n", "a.md")
 def test_what_was_taken_out_can_be_put_back_exactly_F6(text: str, file: str) -> None:
     left, taken = take(text, file)
     assert len(left) <= len(text)

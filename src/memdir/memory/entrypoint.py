@@ -9,7 +9,7 @@ comment is none, and is never touched. Nothing here reads or writes a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import takewhile
@@ -190,6 +190,9 @@ def take(text: str, file: str) -> tuple[str, tuple[tuple[int, str], ...]]:
         new = "".join(line for number, line in enumerate(lines) if number not in numbers)
         if [(key(pointer.file), pointer) for pointer in pointers(new)] == left:
             break
+    if merging := _merging(lines, numbers):
+        numbers = numbers | merging
+        new = "".join(line for number, line in enumerate(lines) if number not in numbers)
     bare = [lines[0].removeprefix("\ufeff"), *lines[1:]] if lines else []
     taken = tuple((number, bare[number]) for number in sorted(numbers))
     return ("\ufeff" if text.startswith("\ufeff") and 0 in numbers else "") + new, taken
@@ -267,6 +270,19 @@ def _places(text: str, lines: Sequence[str]) -> tuple[int, ...]:
     if not numbers:
         return len(lines), free(front)
     return free(numbers[-1] + 1), numbers[0], free(front)
+
+
+def _merging(lines: Sequence[str], gone: Collection[int]) -> set[int]:
+    """Empty lines that would become one line end with a CR before them, were those between them gone."""
+    found, before = set[int](), ""
+    for number, line in enumerate(lines):
+        if number in gone:
+            continue
+        if before.endswith("\r") and line == "\n":
+            found.add(number)
+        else:
+            before = line
+    return found
 
 
 def _inserted(lines: Sequence[str], place: int, new: Sequence[str], eol: str) -> list[str]:
