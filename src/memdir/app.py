@@ -1,27 +1,21 @@
-"""Puts everything together: a folder -> a project, and a project -> a runtime in which conversations happen.
+"""Puts everything together: a project -> a runtime in which conversations happen.
 
-    open_project   environment and settings -> where everything is, and whether memory is on
-    Runtime        the one task group, the models, the conversations; leaving it ends all of them cleanly
-
-The only module that knows every room. Front ends call it and nothing below it decides for them.
+`Runtime` has the one task group, the models, the conversations; leaving it ends all of them cleanly. The
+only module that knows every room. Front ends call it and nothing below it decides for them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from memdir import prompts
-from memdir import settings as settings_files
 from memdir.agent.events import FAILED, MENDED, NO_SHARED_CACHE, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message, load_memory_prompt
@@ -30,30 +24,25 @@ from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import TOOLS, ToolContext
 from memdir.agent.transcript import Transcript
-from memdir.errors import MemdirError, MemoryOff, ModelError, NotFound, UsageError
+from memdir.errors import MemdirError, ModelError
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
-from memdir.extract.remember import remember
 from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.extract.worker import Extractor, Policy
-from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
 from memdir.model.client import OnText
 from memdir.model.jobs import Models
 from memdir.model.messages import Message, Prefix, new_id
-from memdir.paths import Places, cache_directory, resolve, transcript_path
+from memdir.paths import cache_directory, transcript_path
+from memdir.project import Clock, Opening, Project, local_time, open_project
 from memdir.recall.matter import matter
 from memdir.recall.prefetch import Recall
 from memdir.recall.recorder import Recorder
 from memdir.recall.select import Selection, select
 from memdir.recall.shelf import Shelf
-from memdir.settings import Settings, Switch
 
-Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
-"""What a front end knows at first: the folder it works in, and settings from its command line."""
-
-Clock: TypeAlias = Callable[[], datetime]
+__all__ = ["Clock", "Conversation", "Opening", "Project", "Runtime", "local_time", "open_project", "running"]
 
 BY_HAND = 5.0
 """Seconds that an embedder may take to know the memories, and again to compare them, for who asks by hand."""
@@ -61,120 +50,6 @@ BY_HAND = 5.0
 TAKEN_IN = 64
 """Memories that get vectors before a prompt is answered by hand, in about half a second; a conversation takes
 in more of them in the background."""
-
-
-def local_time() -> datetime:
-    """The time now, in the person's time zone."""
-    return datetime.now(UTC).astimezone()
-
-
-# -- a project -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
-    """What is settled before a conversation starts. `memory` is None when it is off, or has no safe place.
-
-    `warnings` are sentences for the person: settings that were passed over, directories that were refused.
-    `said_at` is where the settings that are set stand.
-    """
-
-    places: Places
-    settings: Settings
-    switch: Switch
-    warnings: tuple[str, ...]
-    memory: MemoryDir | None
-    said_at: Mapping[str, str] = field(default_factory=dict)
-    remote: bool = False
-    now: Clock = local_time
-
-    def require_memory(self) -> MemoryDir:
-        """The memory directory.
-
-        Raises:
-            MemoryOff: memory is off, or there is no safe place for it; says by what.
-        """
-        if self.memory is not None:
-            return self.memory
-        if not self.switch.on:
-            raise MemoryOff(f"memory is off: {self.switch.reason}", hint="what is on disk stays as it is")
-        raise MemoryOff("there is no safe place for memory", hint="`memdir status` says what was refused")
-
-    def find(self, name: str) -> str:
-        """The file that a person means by a file name, the same without `.md`, or a memory's name.
-
-        Raises:
-            NotFound: there is none.
-            UsageError: several memories have that name.
-        """
-        memory = self.require_memory()
-        headers = memory.list()
-        if name == entrypoint.NAME or any(header.path == name for header in headers):
-            return name
-        wanted = name.casefold()
-        found = [
-            header.path
-            for header in headers
-            if wanted
-            in {header.path.casefold(), header.path.removesuffix(".md").casefold(), header.name.casefold()}
-        ]
-        if len(found) > 1:
-            raise UsageError(
-                f"{len(found)} memories are called {name!r}", hint=f"say which: {', '.join(found)}"
-            )
-        if not found:
-            raise NotFound(f"there is no memory {name!r}", hint="`memdir list` shows the names")
-        return found[0]
-
-    def remember(
-        self, text: str, *, kind: str | None = None, session: str | None = None, allow_secret: bool = False
-    ) -> Saved:
-        """Save what the person says, by rules; see `extract.remember`."""
-        return remember(
-            text,
-            memory=self.require_memory(),
-            kind=kind,
-            session=session,
-            now=self.now(),
-            allow_secret=allow_secret,
-        )
-
-
-def open_project(
-    folder: Path,
-    overrides: Mapping[str, Any] | None = None,
-    *,
-    environment: Mapping[str, str] | None = None,
-    now: Clock = local_time,
-) -> Project:
-    """The project that a folder belongs to. Makes nothing on the disk.
-
-    Raises:
-        SettingsError: a settings file can't be read.
-        UnsafePath: `MEMDIR_HOME` is refused.
-    """
-    environment = os.environ if environment is None else environment
-    loaded = settings_files.load(cwd=folder, environment=environment, overrides=overrides)
-    settings = loaded.settings
-    places = resolve(
-        folder,
-        environment=environment,
-        layout=settings.layout,
-        base_directory=settings.base_directory,
-        directories=loaded.memory_directories,
-    )
-    switch = settings_files.memory_switch(settings, environment, layout=settings.layout)
-    on = switch.on and places.memory is not None
-    return Project(
-        places=places,
-        settings=settings,
-        switch=switch,
-        warnings=(*loaded.warnings, *(str(one) for one in places.refused), *places.warnings),
-        memory=MemoryDir(places.memory, trash=places.trash) if on and places.memory else None,
-        said_at=loaded.said_at,
-        remote=settings_files.is_remote(environment),
-        now=now,
-    )
 
 
 def prefix_of(project: Project, events: Events) -> Prefix:

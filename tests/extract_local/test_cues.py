@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memdir.extract.local.cues import LANGUAGES, Cue, language, tables_for
-from memdir.extract.local.cues.table import sections, table
+from memdir.cues import LANGUAGES, Cue, language, tables_for
+from memdir.cues.table import sections, table
 from memdir.extract.local.score import AROUND, ENOUGH, PAIRS, features, judge, read_weights, weights
 
 

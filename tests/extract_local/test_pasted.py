@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memdir.extract.local.pasted import own_words
 from memdir.extract.local.speech import sentences
 from memdir.extract.local.values import Turn
+from memdir.trust.pasted import own_words
 from tests.extract_local.talks import TODAY, one, person
 
 

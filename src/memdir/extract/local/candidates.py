@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
 
-from memdir.extract.local.cues import Cue, union
+from memdir.cues import Cue, union
 from memdir.extract.local.score import Verdict, best_kind, judge
 from memdir.extract.local.secrecy import without_secrets
 from memdir.extract.local.speech import Sentence

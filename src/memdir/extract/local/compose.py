@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from memdir.cues import Cue, found, tables_for
 from memdir.extract.local.candidates import Candidate
-from memdir.extract.local.cues import Cue, found, tables_for
 from memdir.extract.local.shapes import size
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memdir.extract.local.cues import Cue, found, tables_for, union
+from memdir.cues import Cue, found, tables_for, union
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Delete, Evidence, Known
 from memdir.memory.words import words

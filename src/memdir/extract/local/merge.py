@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from memdir.cues import Cue
 from memdir.extract.local import compose
 from memdir.extract.local.candidates import Candidate
-from memdir.extract.local.cues import Cue
 from memdir.extract.local.values import Known
 from memdir.memory.rank import similarity
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memdir.extract.local.cues import Cue
+from memdir.cues import Cue
 from memdir.extract.local.shapes import size
 from memdir.extract.local.speech import Sentence
 from memdir.extract.local.values import Turn

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from memdir.cues import Cue, union
 from memdir.extract.local import compose
 from memdir.extract.local.candidates import (
     LEAST_WORDS,
@@ -18,7 +19,6 @@ from memdir.extract.local.candidates import (
     joined,
     part,
 )
-from memdir.extract.local.cues import Cue, union
 from memdir.extract.local.forget import asks, forgotten
 from memdir.extract.local.merge import merged
 from memdir.extract.local.place import placed

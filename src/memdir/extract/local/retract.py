@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memdir.cues import Cue
 from memdir.extract.local.candidates import Candidate
-from memdir.extract.local.cues import Cue
 from memdir.extract.local.speech import Sentence
 from memdir.memory.words import words
 

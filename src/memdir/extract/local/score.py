@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import TypeAlias, get_args
 
-from memdir.extract.local.cues import Cue
+from memdir.cues import Cue
 from memdir.extract.local.values import Kind
 
 ENOUGH = 1.2

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memdir import secrets
-from memdir.extract.local.cues import Cue
+from memdir.cues import Cue
 from memdir.extract.local.speech import Sentence
 from memdir.memory.words import words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from memdir.extract.local.cues import Cue
+from memdir.cues import Cue
 from memdir.extract.local.dates import Dated
 
 _TINY, _STATEMENT, _LONG, _LENGTHY = 5, 8, 18, 30

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from memdir.extract.local.cues import Cue, Table, found, tables_for
+from memdir.cues import Cue, Table, found, tables_for
 from memdir.extract.local.dates import absolute
-from memdir.extract.local.pasted import own_words
 from memdir.extract.local.shapes import with_shapes
 from memdir.extract.local.values import Turn
+from memdir.trust.pasted import own_words
 
 LONGEST_SENTENCE = 1_200
 """Nobody says a longer one; it is pasted text."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
-from memdir.extract.local.cues.table import Cue, Table, table
+from memdir.cues.table import Cue, Table, table
 
 __all__ = ["LANGUAGES", "Cue", "Table", "found", "language", "tables_for", "union"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memdir.extract.local.cues import Cue, found, tables_for
+from memdir.cues import Cue, found, tables_for
 
 QUOTE = "“…”"
 """Stands where a long quotation was."""
