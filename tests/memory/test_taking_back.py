@@ -2,142 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.agent.file_state import FileState
-from memdir.agent.tools.base import ToolContext
-from memdir.agent.tools.edit import edit
-from memdir.agent.tools.read import read
-from memdir.agent.tools.write import write
-from memdir.errors import Conflict, MemdirError, ToolError
+from memdir.errors import Conflict
 from memdir.memory import entrypoint
-from memdir.memory.entrypoint import Pointer
 from memdir.memory.journal import Journal
-from memdir.memory.store import ANY, MemoryDir
-from memdir.memory.topic import render
-
-NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
-FILES = ("a.md", "b.md", "sub/c.md")
-INDEX = "MEMORY.md"
-
-Snapshot = dict[str, tuple[bytes, int]]
-Act = tuple[Any, ...]
+from memdir.memory.store import MemoryDir
+from tests.memory.desk import FILES, INDEX, Act, Desk, known, made, snapshot, topic
 
 
-def topic(body: str) -> str:
-    return render(name="T", description=body, type="project", body=f"{body}\n")
-
-
-def snapshot(store: MemoryDir) -> Snapshot:
-    """Bytes and mtime of every file in the directory and the trash."""
-    return {
-        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
-        for folder in (store.directory, store.trash.folder)
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-@dataclass
-class Desk:
-    """A directory in which a run works with its tools, and somebody else beside it."""
-
-    store: MemoryDir
-    journal: Journal = field(default_factory=Journal)
-    count: int = 0
-
-    def __post_init__(self) -> None:
-        self.context = ToolContext(
-            cwd=self.store.directory,
-            files=FileState(),
-            memory=self.store.recording(self.journal),
-            now=lambda: NOW,
-            memory_only=True,
-        )
-
-    def fresh(self) -> str:
-        """Words that stand nowhere else."""
-        self.count += 1
-        return f"fact {self.count}"
-
-    def path(self, file: str) -> Path:
-        return self.store.directory / file
-
-    def age(self) -> None:
-        """Give every file an mtime of its own, long ago."""
-        for number, path in enumerate(sorted(self.store.directory.rglob("*.md"))):
-            os.utime(path, ns=(10**18 + number, 10**18 + number))
-
-    # -- the run --
-
-    def writes(self, file: str, text: str | None = None) -> None:
-        with suppress(ToolError):
-            self.sees(file)
-            content = topic(self.fresh()) if text is None else text
-            write({"file_path": str(self.path(file)), "content": content}, self.context)
-
-    def edits(self, file: str) -> None:
-        with suppress(ToolError):
-            self.sees(file)
-            given = {"file_path": str(self.path(file)), "old_string": "fact ", "replace_all": True}
-            edit({**given, "new_string": f"{self.fresh()} fact "}, self.context)
-
-    def deletes(self, file: str) -> None:
-        self.writes(file, "")
-
-    def sees(self, file: str) -> None:
-        with suppress(ToolError):
-            read({"file_path": str(self.path(file))}, self.context)
-
-    def take_back(self) -> tuple[str, ...]:
-        return self.store.take_back(self.journal)
-
-    # -- somebody else --
-
-    def saves(self, file: str) -> None:
-        pointer = Pointer(title="T", file=file, hook=self.fresh())
-        data = topic(self.fresh()).encode()
-        self.store.save(file, data, pointer=pointer, expected=ANY, now=NOW, origin=None)
-
-    def removes(self, file: str) -> None:
-        with suppress(MemdirError):
-            self.store.delete(file, now=NOW)
-
-    def adds_to_the_index(self) -> str:
-        line = f"By hand: {self.fresh()}."
-        text = self.store.index()
-        text += "" if not text or text.endswith("\n") else "\n"
-        self.store.write(INDEX, f"{text}{line}\n".encode(), expected=ANY, now=NOW, origin=None)
-        return line
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return made(tmp_path)
-
-
-def made(folder: Path) -> Desk:
-    store = MemoryDir(folder / "memory", trash=folder / "trash")
-    store.prepare()
-    return Desk(store)
-
-
-def known(desk: Desk, *files: str) -> Snapshot:
-    """Memories that were there before the run; their state."""
-    for file in files:
-        desk.saves(file)
-    desk.age()
-    return snapshot(desk.store)
+@pytest.fixture(params=[False, True], ids=["failed", "killed"])
+def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
+    return made(tmp_path, on_disk=request.param)
 
 
 # -- one after the other ------------------------------------------------------------------------------------
@@ -332,12 +213,17 @@ theirs = st.one_of(
 
 
 @settings(max_examples=100, deadline=None)
-@given(there=st.lists(files, unique=True), index=st.none() | indexes, steps=st.lists(ours, max_size=8))
+@given(
+    there=st.lists(files, unique=True),
+    index=st.none() | indexes,
+    steps=st.lists(ours, max_size=8),
+    killed=st.booleans(),
+)
 def test_whatever_a_run_did_all_is_as_it_was_E7(
-    there: list[str], index: str | None, steps: list[Act]
+    there: list[str], index: str | None, steps: list[Act], killed: bool
 ) -> None:
     with TemporaryDirectory() as folder:
-        desk = made(Path(folder))
+        desk = made(Path(folder), on_disk=killed)
         known(desk, *there)
         if index is not None:
             desk.path(INDEX).write_text(index)
@@ -350,10 +236,12 @@ def test_whatever_a_run_did_all_is_as_it_was_E7(
 
 
 @settings(max_examples=120, deadline=None)
-@given(there=st.lists(files, unique=True), steps=st.lists(ours | theirs, max_size=10))
-def test_what_somebody_else_did_meanwhile_survives_F9(there: list[str], steps: list[Act]) -> None:
+@given(there=st.lists(files, unique=True), steps=st.lists(ours | theirs, max_size=10), killed=st.booleans())
+def test_what_somebody_else_did_meanwhile_survives_F9(
+    there: list[str], steps: list[Act], killed: bool
+) -> None:
     with TemporaryDirectory() as folder:
-        desk = made(Path(folder))
+        desk = made(Path(folder), on_disk=killed)
         known(desk, *there)
         notes, pointed, trashed = set[str](), set(there), set[str]()
         left: dict[str, set[bytes | None]] = {file: {_bytes(desk, file)} for file in FILES}

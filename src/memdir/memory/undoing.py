@@ -7,13 +7,16 @@ knows both.
 
 Files that somebody has changed since are theirs, and stay. An index that somebody has changed keeps their
 lines, and loses ours. Either way it then fits: no entry for what went, and none lost for what stays.
+
+What each file is to be is noted in the journal before it is touched (`Journal.aim`): who comes after a kill
+takes back the rest, and what is done already is not mistaken for somebody else's change.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,7 +29,7 @@ from memdir.errors import Conflict, UnsafePath, UsageError
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME, Pointer
 from memdir.memory.frontmatter import LINE, line_end
-from memdir.memory.journal import Deleted, Journal, Step, Wrote, dangling_in
+from memdir.memory.journal import Aim, Deleted, Journal, Step, Wrote, dangling_in
 from memdir.memory.pointer import entry, key
 from memdir.memory.trash import Trashed
 
@@ -36,14 +39,35 @@ if TYPE_CHECKING:
 
 def take_back(memory: MemoryDir, journal: Journal) -> tuple[str, ...]:
     """Put back what the journal holds, and empty it; the caller holds the lock. Says which files."""
-    trashed = {one.id for one in memory.trash.entries()}
-    files = [_File.of(memory, file, journal.of(file), trashed) for file in journal.files]
+
+    def holds(file: str, data: bytes | None) -> bool:
+        with suppress(UnsafePath, OSError):
+            return _bytes(memory.path(file), Path(os.path.realpath(memory.directory))) == data
+        return False
+
+    if not journal.is_to_be_taken_back(holds):
+        return ()
+    _forget_half_deleted(memory, journal, holds)
+    trashed = {one.id for one in memory.trash.entries()} | journal.trash
+    files = [_File.of(memory, file, journal, trashed) for file in journal.files]
+    ours = {one.entry.id for file in files for one in file.entries}
+    journal.aim({file.name: file.aim for file in files if file.mtime_ns is not None}, trash=ours)
     for file in files:
         file.bring_back()
     index = _put_back_index(memory, journal, files)
     done = [file.name for file in files if file.finish(memory)]
-    journal.steps.clear()
+    journal.clear()
     return (*done, *index)
+
+
+def _forget_half_deleted(
+    memory: MemoryDir, journal: Journal, holds: Callable[[str, bytes | None], bool]
+) -> None:
+    """Empty the trash of what the run was about to delete, and had not noted yet: it is still there."""
+    noted = {step.entry.id for step in journal.steps if isinstance(step, Deleted)}
+    for one in memory.trash.entries():
+        if one.id not in noted and one.file in journal.files and holds(one.file, memory.trash.data(one)):
+            memory.trash.drop(one)
 
 
 @dataclass(kw_only=True)
@@ -51,7 +75,7 @@ class _File:
     """One file: what it holds `now`, and `then`, before the run (None: no file).
 
     `mtime_ns` is None if nothing of it can be put back. `entries`: what comes out of the trash, newest
-    first. `left`: changes of ours that somebody's later one covers.
+    first. `left`: changes of ours that somebody's later one covers. `met`: a killed process got this far.
     """
 
     name: str
@@ -62,17 +86,23 @@ class _File:
     mtime_ns: int | None = None
     entries: list[Deleted] = field(default_factory=list)
     left: Sequence[Step] = ()
+    met: bool = False
 
     @classmethod
-    def of(cls, memory: MemoryDir, name: str, steps: Sequence[Step], trashed: AbstractSet[str]) -> _File:
+    def of(cls, memory: MemoryDir, name: str, journal: Journal, trashed: AbstractSet[str]) -> _File:
         """Follow the changes backwards, as far as each is what the run left."""
-        root = Path(os.path.realpath(memory.directory))
+        root, steps = Path(os.path.realpath(memory.directory)), journal.of(name)
         try:
             place = memory.path(name)
             now = _bytes(place, root)
         except (UnsafePath, OSError):  # something else stands there now
             return cls(name=name, place=root / name, root=root, now=None, then=None, left=steps)
         file = cls(name=name, place=place, root=root, now=now, then=now)
+        if (aim := journal.aims.get(name)) is not None and aim.digest == _digest(now):
+            file.met, file.mtime_ns = True, aim.mtime_ns
+            deleted = [step for step in reversed(steps) if isinstance(step, Deleted)]
+            file.entries = [step for step in deleted if step.entry.id in trashed]
+            return file
         for number in range(len(steps), 0, -1):
             if not file._undo(steps[number - 1], trashed):
                 file.left = steps[:number]
@@ -91,6 +121,11 @@ class _File:
                 self.then, self.mtime_ns = data, mtime_ns
                 self.entries.append(step)
         return True
+
+    @property
+    def aim(self) -> Aim:
+        """What it is to be."""
+        return Aim(digest=_digest(self.then), mtime_ns=self.mtime_ns)
 
     @property
     def goes(self) -> bool:
@@ -152,6 +187,10 @@ def _date(place: Path, mtime_ns: int) -> None:
         os.utime(place, ns=(mtime_ns, mtime_ns))
 
 
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else fs.digest(data)
+
+
 def _bytes(place: Path, root: Path) -> bytes | None:
     try:
         return fs.read_file(place, within=root)
@@ -165,16 +204,20 @@ def _bytes(place: Path, root: Path) -> bytes | None:
 def _put_back_index(memory: MemoryDir, journal: Journal, files: Sequence[_File]) -> list[str]:
     """The index as it was, so far as that fits; again if a program that knows no lock came in between."""
     for tries_left in (2, 1, 0):
-        index = _File.of(memory, NAME, journal.of(NAME), frozenset())
-        as_it_was, index.then = index.then, _fitting(memory, index, journal, files)
+        index = _File.of(memory, NAME, journal, frozenset())
+        as_it_was, mtime_ns = index.then, index.mtime_ns
+        if not index.met:
+            index.then = _fitting(memory, index, journal, files)
+            mtime_ns = mtime_ns if index.then == as_it_was else None
+            journal.aim({NAME: Aim(digest=_digest(index.then), mtime_ns=mtime_ns)})
         try:
             _replace(index.place, index.now, index.then, within=index.root)
             break
         except Conflict:
             if not tries_left:
                 raise
-    if index.mtime_ns is not None and index.then is not None and index.then == as_it_was:
-        _date(index.place, index.mtime_ns)
+    if mtime_ns is not None and index.then is not None:
+        _date(index.place, mtime_ns)
     return [NAME] if index.mtime_ns is not None or index.now != index.then else []
 
 
