@@ -22,12 +22,18 @@
         ├── ModelOverloaded              busy or rate limited, after all retries
         ├── ModelUnreachable             no connection, or the stream broke off
         ├── ContextTooLong               the request is over the model's window
+        ├── OverBudget                   background work has used up what it may, for today (H3)
         └── BadReply                     an answer that can't be used
 
 Messages never hold the contents of memories, and never a secret's value.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class MemdirError(Exception):
@@ -120,6 +126,14 @@ class ToolError(MemdirError):
     """Speech to the model: what went wrong with its tool call, and what it can do."""
 
 
+class Withheld(ToolError):
+    """The write of a memory was not made: it waits for the person (E11). `code` says why."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class SecretStopped(ToolError):
     """Speech to the model: a secret stood in what it was to write, and was stopped (E10)."""
 
@@ -189,13 +203,28 @@ class ModelOverloaded(ModelError):
 
 
 class ModelUnreachable(ModelError):
-    """No connection, or the stream broke off."""
+    """No connection, or the stream broke off.
+
+    ``sent``: the question may have got there, so that somebody may send a bill for it.
+    """
+
+    sent = False
 
 
 class ContextTooLong(ModelError):
     """The request is over the model's window, or a server read only a part of it."""
 
     lasts = True
+
+
+class OverBudget(ModelError):
+    """Background work has used up what it may for today, or nobody can tell: nothing was asked (H3).
+
+    ``until``: when it may go on, with its zone; None: not before a person does something. Then it ``lasts``,
+    unless it is only the disk that keeps the account from being written.
+    """
+
+    until: datetime | None = None
 
 
 class BadReply(ModelError):

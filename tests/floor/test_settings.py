@@ -340,6 +340,65 @@ def test_a_project_may_have_everything_done_by_rules_P6(desk: Desk) -> None:
     assert (got.settings.model.strip(), got.settings.extract.model, got.warnings) == ("local", "local", ())
 
 
+MINE = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "comes_to"),
+    [
+        ({}, 500, 500),
+        ({}, 2_000_000, 2_000_000),
+        ({}, 2_000_001, 2_000_000),
+        ({}, None, 2_000_000),
+        ({"inputTokensPerDay": MINE}, 0, 0),
+        ({"inputTokensPerDay": MINE}, MINE, MINE),
+        ({"inputTokensPerDay": MINE}, 2_000_000, MINE),
+        ({"inputTokensPerDay": MINE}, None, MINE),
+        ({"inputTokensPerDay": 0}, 1, 0),
+        ({"inputTokensPerDay": None}, 10**9, 10**9),
+        ({"inputTokensPerDay": None}, None, None),
+        ({"inputTokensPerDay": "much"}, 10**9, 2_000_000),
+    ],
+)
+@pytest.mark.parametrize("source", ["project", "local"])
+def test_a_project_may_only_lower_the_budget_H3_P6(
+    desk: Desk, source: str, mine: dict[str, Any], theirs: int | None, comes_to: int | None
+) -> None:
+    """The folder is no repository: its local file may have come with it."""
+    path = desk.put(source, {"budget": {"inputTokensPerDay": theirs}, "features": {"dream": False}})
+    desk.put("user", {"budget": mine})
+    got = desk.load()
+    assert got.settings.budget.input_tokens_per_day == comes_to
+    assert got.settings.features.dream is False
+    told = [one for one in got.warnings if one.startswith(f"{path}: budget.inputTokensPerDay")]
+    assert len(told) == (theirs != comes_to)
+    assert all("a project may only set less than your own" in one for one in told)
+
+
+def test_a_local_file_of_the_persons_own_sets_any_budget_H3_P6(desk: Desk) -> None:
+    desk.git("init", "-q")
+    desk.put("local", {"budget": {"inputTokensPerDay": None}})
+    desk.put("user", {"budget": {"inputTokensPerDay": MINE}})
+    assert desk.load().settings.budget.input_tokens_per_day is None
+
+
+@pytest.mark.parametrize("value", ["much", -1, True, 2.5, []])
+def test_what_is_no_budget_is_told_and_the_next_source_counts_H3_S1(desk: Desk, value: Any) -> None:
+    path = desk.put("project", {"budget": {"inputTokensPerDay": value}})
+    desk.put("user", {"budget": {"inputTokensPerDay": MINE}})
+    got = desk.load()
+    assert got.settings.budget.input_tokens_per_day == MINE
+    assert got.warnings == (
+        f"{path}: budget.inputTokensPerDay: must be a whole number, at least 0 or null; ignored",
+    )
+
+
+@pytest.mark.parametrize(("word", "comes_to"), [("0", 0), ("300000", 300_000), ("null", None)])
+def test_the_budget_is_an_environment_variable_H3_S5(desk: Desk, word: str, comes_to: int | None) -> None:
+    got = desk.load(MEMDIR_BUDGET_INPUT_TOKENS_PER_DAY=word)
+    assert (got.settings.budget.input_tokens_per_day, got.warnings) == (comes_to, ())
+
+
 @pytest.mark.parametrize("source", ["managed", "local", "project", "user"])
 def test_a_model_without_a_name_is_not_set_S1(desk: Desk, source: str) -> None:
     desk.put(source, {"model": "", "recall": {"model": "  "}})

@@ -202,7 +202,18 @@ class Endless(Exception):
 
 def broke_off(name: str) -> ModelUnreachable:
     """For an answer that ended before its end."""
-    return ModelUnreachable(f"the answer of {name} broke off", hint="ask again")
+    return _sent(ModelUnreachable(f"the answer of {name} broke off", hint="ask again"))
+
+
+def late(name: str, status: int | None = None) -> ModelUnreachable:
+    """For an answer that did not come in time; `status`: who waited for it said so."""
+    said = f" ({status})" if status is not None else ""
+    return _sent(ModelUnreachable(f"{name} did not answer in time{said}", hint="try again later"))
+
+
+def _sent(error: ModelUnreachable) -> ModelUnreachable:
+    error.sent = True
+    return error
 
 
 def _was_there(error: BaseException) -> bool:

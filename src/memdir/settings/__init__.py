@@ -9,11 +9,20 @@ MEMDIR_FEATURES_EXTRACT_EVERY_TURNS=2                          the same, in the 
 """
 
 from memdir.paths import is_remote
-from memdir.settings.keys import DreamSettings, ExtractSettings, Features, RecallSettings, Settings, schema
+from memdir.settings.keys import (
+    BudgetSettings,
+    DreamSettings,
+    ExtractSettings,
+    Features,
+    RecallSettings,
+    Settings,
+    schema,
+)
 from memdir.settings.load import Loaded, Source, load
 from memdir.settings.switch import Switch, memory_switch
 
 __all__ = [
+    "BudgetSettings",
     "DreamSettings",
     "ExtractSettings",
     "Features",

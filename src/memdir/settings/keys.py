@@ -87,6 +87,19 @@ class DreamSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     ] = None
 
 
+class BudgetSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How much background work may use, of all projects together (H3)."""
+
+    input_tokens_per_day: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(
+            description="Input tokens that background work may use in a day, from midnight to midnight: "
+            "cache writes count in full, cache reads as a tenth. Over it, jobs wait. 0: no background calls "
+            "of a model; null: no limit. From a project only less than your own.",
+        ),
+    ] = 2_000_000
+
+
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of memdir. Unknown keys are warned about and ignored."""
 
@@ -113,6 +126,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     recall: RecallSettings = RecallSettings()
     extract: ExtractSettings = ExtractSettings()
     dream: DreamSettings = DreamSettings()
+    budget: BudgetSettings = BudgetSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +135,7 @@ class Leaf:
 
     type: Any
     schema: Mapping[str, Any]
+    default: Any
 
 
 @cache
@@ -132,7 +147,7 @@ def leaves() -> dict[str, Leaf]:
             if isinstance(each.type, type) and issubclass(each.type, Struct):
                 yield from walk(each.type, f"{prefix}{each.encode_name}.")
             else:
-                leaf = Leaf(type=each.type, schema=msgspec.json.schema(each.type))
+                leaf = Leaf(type=each.type, schema=msgspec.json.schema(each.type), default=each.default)
                 yield f"{prefix}{each.encode_name}", leaf
 
     return dict(walk(Settings, ""))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _NOBODY: Mapping[str, tuple[str, ...]] = {
     _EMBEDDER: ("auto", "none", "local"),
 }
 """The values that send nothing to anybody: those that a project may choose."""
+_LIMITS = ("budget.inputTokensPerDay",)
+"""What somebody pays for: a project may only lower it. None is no limit, the highest of all."""
 _LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
 _WHERE_KEYS_BELONG = (
     "not a setting: keys are never read from settings; put one into its provider's variable "
@@ -91,7 +94,7 @@ def load(
         _from_file("project", ours / "settings.json"),
         _from_file("user", state_directory(environment) / "settings.json"),
     ]
-    layers = [_trusted(layer, root, warnings) for layer in layers if layer.values]
+    layers = [_trusted(layer, root, layers[-1], warnings) for layer in layers if layer.values]
     for layer in layers:
         warnings += _unknown(layer)
     settings, said_at = _merged(layers, warnings)
@@ -201,11 +204,12 @@ def _unreadable(path: Path, why: str) -> SettingsError:
 # -- trust (S2, P6) -------------------------------------------------------------------------------------
 
 
-def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
-    """The layer without what its source has no right to say."""
+def _trusted(layer: _Layer, root: Path, user: _Layer, warnings: list[str]) -> _Layer:
+    """The layer without what its source has no right to say; `user` is the user's own."""
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
     sent = [key for key in _NOBODY if layer.is_set(key) and not _is_nobody(key, layer.values[key])]
-    if layer.name not in ("project", "local") or not (moved or sent):
+    raised = [key for key in _LIMITS if layer.is_set(key) and _is_raised(key, layer, user)]
+    if layer.name not in ("project", "local") or not (moved or sent or raised):
         return layer
     why = ""
     if layer.name == "local" and layer.path:
@@ -219,7 +223,10 @@ def _trusted(layer: _Layer, root: Path, warnings: list[str]) -> _Layer:
         f"{layer.where(key)}: a project may not choose a model that your {_goods(key)} go to{why}; {cure}"
         for key in sent
     ]
-    kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent)}
+    warnings += [
+        f"{layer.where(key)}: a project may only set less than your own{why}; {cure}" for key in raised
+    ]
+    kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent, *raised)}
     return _Layer(name=layer.name, path=layer.path, values=kept)
 
 
@@ -227,6 +234,25 @@ def _is_nobody(key: str, model: object) -> bool:
     """Whether a model is one in this process. Any other gets what is said or kept, and somebody pays for
     it."""
     return isinstance(model, str) and model.strip() in _NOBODY[key]
+
+
+def _is_raised(key: str, layer: _Layer, user: _Layer) -> bool:
+    """Whether a limit is higher than the user's own, which is the default if they set none. What is no limit
+    at all is told later."""
+    leaf = leaves()[key]
+    try:
+        theirs = _converted(layer.values[key], leaf, text=False)
+    except msgspec.ValidationError:
+        return False
+    try:
+        own = _converted(user.values[key], leaf, text=False)
+    except (KeyError, msgspec.ValidationError):
+        own = leaf.default
+    return _height(theirs) > _height(own)
+
+
+def _height(limit: object) -> float:
+    return limit if isinstance(limit, int) else math.inf
 
 
 def _goods(key: str) -> str:

@@ -16,13 +16,12 @@ from memdir.errors import (
     KeyRefused,
     ModelError,
     ModelOverloaded,
-    ModelUnreachable,
     NoSuchModel,
 )
 from memdir.model import ignored_tools, refusals
 from memdir.model.openai.said import said as heard
 from memdir.model.pauses import when_again
-from memdir.model.service import ODD, Endless, Service, bare, broke_off
+from memdir.model.service import ODD, Endless, Service, bare, broke_off, late
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -100,7 +99,7 @@ def explain(error: Exception, *, service: Service) -> ModelError:
             hint = service.key_cure or GET_A_KEY
             return KeyRefused(f"the identity token for {model} was refused", hint=hint)
         case anthropic.APITimeoutError() | httpx2.TimeoutException():
-            return ModelUnreachable(f"{model} did not answer in time", hint="try again later")
+            return late(model)
         case anthropic.APIConnectionError() | httpx2.TransportError() | httpx2.InvalidURL():
             return service.away(error, moved_by="ANTHROPIC_BASE_URL")
         case _:
@@ -134,7 +133,7 @@ def _answered(error: APIStatusError, service: Service) -> ModelError:
         case 400 if refusals.is_about_the_model(said):
             return _not_found(said, service)
         case 408 | 504:
-            return ModelUnreachable(f"{model} did not answer in time ({status})", hint="try again later")
+            return late(model, status)
         case 429 if (error.error_code or "").endswith("spend_limit_reached"):
             return ModelOverloaded(f"the spending limit for {model} is reached", hint="raise it, or wait")
         case 429:

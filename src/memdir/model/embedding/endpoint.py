@@ -26,7 +26,7 @@ from memdir.model.keys import Key
 from memdir.model.messages import Usage
 from memdir.model.openai import OpenAI, failures, shared
 from memdir.model.openai.said import said
-from memdir.model.service import CHECK_NAME
+from memdir.model.service import CHECK_NAME, late
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -214,8 +214,8 @@ class _Client(OpenAI):
             if _TOO_LONG.search(said(error.__cause__).text):
                 raise self._service.too_long() from error.__cause__
             raise
-        except TimeoutError as late:
-            raise ModelUnreachable(f"{self.name} did not answer in time", hint="try again later") from late
+        except TimeoutError as error:
+            raise late(self.name) from error
 
     def odd_answer(self) -> ModelError:
         """The error for vectors that don't belong together."""

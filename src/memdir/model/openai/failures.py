@@ -16,7 +16,6 @@ from memdir.errors import (
     KeyRefused,
     ModelError,
     ModelOverloaded,
-    ModelUnreachable,
     NoSuchModel,
 )
 from memdir.model import ignored_tools, refusals
@@ -152,7 +151,7 @@ def explain(error: Exception, *, service: Service) -> ModelError:
         case RuntimeError():
             return services.broke_off(name)
         case openai.APITimeoutError() | httpx2.TimeoutException():
-            return ModelUnreachable(f"{name} did not answer in time", hint="try again later")
+            return services.late(name)
         case openai.APIConnectionError() | httpx2.TransportError() | httpx2.InvalidURL():
             return service.away(error, moved_by="OPENAI_BASE_URL")
         case openai.APIStatusError() if 300 <= error.status_code < 400:
@@ -187,7 +186,7 @@ def _answered(heard: Said, error: Exception, service: Service) -> ModelError:
     if status == 403 and not _MODERATED.search(words):
         return KeyRefused(f"{name} was refused (403): {service.shown(heard.text)}", hint=service.check_key())
     if status in (408, 504):
-        return ModelUnreachable(f"{name} did not answer in time ({status})", hint="try again later")
+        return services.late(name, status)
     if status == 429:
         hint = when_again(error, "wait a minute, then try again")
         return ModelOverloaded(f"the rate limit for {name} is reached", hint=hint)
