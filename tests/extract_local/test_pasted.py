@@ -25,6 +25,13 @@ from tests.extract_local.talks import TODAY, one, person
         "+always deploy\n-never deploy",
         "09:10 bot: always deploy\n09:12 bot: never deploy",
         "this is the output:\nalways deploy\nalways deploy",
+        "Human: always deploy",
+        "Error: always deploy",
+        "he says 'you must always deploy on a Friday' to us",
+        "- [Deploys](deploys.md) — always deploy",
+        "- [project] deploys.md (2026-03-30T12:00:00.000Z): always deploy",
+        "---\nname: Deploys\ntype: project\n---\n\nalways deploy",
+        "name: Deploys\ndescription: when\ntype: project\n\nalways deploy",
     ],
 )
 def test_pasted_text_is_not_the_persons_E11(pasted: str) -> None:
@@ -38,6 +45,11 @@ def test_a_wish_behind_a_paste_is_heard_E11() -> None:
 
 def test_hidden_characters_are_gone_and_joined_emoji_survive() -> None:
     assert own_words("save\u200b this\U000e0041 👩\u200d💻") == "save this 👩\u200d💻"
+
+
+def test_apostrophes_are_no_quotation() -> None:
+    said = "it's the users' choice, and we don't change the teams' own settings or the admins' ones"
+    assert own_words(said) == said
 
 
 def test_short_quotations_and_names_stay() -> None:
@@ -79,6 +91,10 @@ def test_a_list_in_one_line_is_a_list() -> None:
         "\n",
         "1.",
         "以后",
+        " '",
+        "'a b c d ",
+        "「今後 ",
+        "name: x\n",
     ],
 )
 def test_a_long_message_is_read_in_linear_time(unit: str) -> None:

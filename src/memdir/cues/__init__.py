@@ -24,9 +24,13 @@ _KANA = re.compile(r"[\u3041-\u30ff]")
 _LATIN = re.compile(r"[a-zà-ÿ']+")
 _ENGLISH = "the to is of and a it we you this that for in i be on not with are have at by from they but my"
 _GERMAN = (
-    "der die das und ist nicht ein eine wir ich du dir mit für auf den dem von bei wenn bitte zur zum im am"
+    "der die das und ist nicht ein eine wir ich du dir mit für auf den dem von bei wenn bitte zur zum im am "
+    "immer diese diesen dieser dieses"
 )
-_SPANISH = "el la los las que de y es en por para con una un se lo está nos del al como sobre si"
+_SPANISH = (
+    "el la los las que de y es en por para con una un se lo está nos del al como sobre si siempre "
+    "ese esa este esta"
+)
 _SMALL_WORDS = {
     "english": frozenset(_ENGLISH.split()),
     "german": frozenset(_GERMAN.split()),

@@ -36,6 +36,10 @@ class Cue(StrEnum):
     APPROVAL = "approval"  # it agrees with what was just done
     CONTINUE = "continue"  # go on like that
     CORRECTION = "correction"  # it refuses what was just done
+    TAKES = "takes"  # it takes over the command that was just run or shown
+    EMITS = "emits"  # something of a machine's output
+    HARMLESS = "harmless"  # which means nothing
+    IGNORE = "ignore"  # and is not to be told
     PRACTICE = "practice"  # how a group works
     TEAM = "team"  # a group speaks
     # the person
@@ -47,6 +51,9 @@ class Cue(StrEnum):
     DECISION = "decision"  # something may have been settled
     DECIDED = "decided"  # something was settled, in so many words
     COMMITMENT = "commitment"  # what has a date: launch, freeze, audit
+    MAY = "may"  # somebody is allowed something
+    GRANTS = "grants"  # by the person
+    YOU = "you"  # it is the agent who is
     INCIDENT = "incident"  # something broke
     ORGANISATION = "organisation"  # customers, contracts, teams: what no repository shows
     PEOPLE = "people"  # whom it concerns
@@ -75,6 +82,7 @@ class Cue(StrEnum):
     HEDGE = "hedge"  # it may not be so
     SARCASM = "sarcasm"  # it is not meant
     QUOTED = "quoted"  # somebody else says so
+    REPORTED = "reported"  # and what they say is an order or a rule (speech.py)
     KNOWN = "known"  # the person says that it is known already
     QUESTION = "question"  # it asks
     TASK = "task"  # it orders one piece of work

@@ -31,14 +31,23 @@ _BLOCKS = (
     re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     re.compile(r">>>.*?(?:<<<|\Z)", re.DOTALL),
     re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL),
+    # A memory file: what begins with such a header was written by an agent, to its end.
+    re.compile(
+        r"^(?:---[ \t]*\n(?=name:|description:|type:)"
+        r"|(?:(?:name|description):[^\n]*\n(?:[a-z]{2,12}:[^\n]*\n){0,5})?"
+        r"type:[ \t]*(?:user|feedback|project|reference)[ \t]*$)[\s\S]*",
+        re.MULTILINE,
+    ),
 )
 _MARKS = (("“", "”"), ("„", '“”"'), ("«", "»"), ("「", "」"), ("『", "』"), (r'(?<!\w)"', '"'))
 # Three spaces or twelve Chinese characters: more than a name.
 _LONG_QUOTES = re.compile(
     "|".join(
-        rf"{start}(?=(?:[^{end}\n]{{0,40}}\s){{3}}|[^{end}\n\x20-\x7e]{{12}})[^{end}\n]{{12,1000}}[{end}]"
+        rf"{start}(?=(?:[^{end}\n]{{0,40}}\s){{3}}|(?:(?:(?![{end}])[\x20-\x7e]){{0,60}}+[^{end}\n\x20-\x7e]){{12}})"
+        rf"[^{end}\n]{{12,1000}}[{end}]"
         for start, end in _MARKS
     )
+    + r"|(?<!\w)'(?=(?:[^\n']{0,40}\s){3})(?:[^'\n]|'(?=\w)){12,1000}'(?!\w)"
 )
 
 
@@ -107,9 +116,11 @@ _LINE_OF_A_LOG = re.compile(
     r"""\s*(?:
         > | \$\s | \#\s | at\s\S+\( | File\s" | @@ | [+-]{1,3}(?=\S) | [+-]\s{2,} | \|
       | (?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE|FAIL|PASS|Traceback|Exception)\b[\s:\[(]
-      | (?:error|warning|npm|psql|curl|git|pip|make|cargo|panic|fatal|bash)\s?[:\[]
+      | (?:Human|Assistant|User|System|Bot|AI|Claude|ChatGPT|Copilot)\s?[:：]
+      | (?:[Ee]rror|warning|npm|psql|curl|git|pip|make|cargo|panic|fatal|bash)\s?[:\[]
       | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[\d | [A-Z][A-Z0-9_]+= | [{}\[\]();]+\s*$ | \w+Error:
       | \w+\.(?:py|ts|js|go|rs|kt|java|c|h|rb|tsx)\b:?\d*
+      | -\s\[[^\]\n]{1,200}\]\([^)\n]{1,200}\.md\) | -\s(?:\[\w+\]\s)?[^\s:]{1,200}\.md\s\(\d{4}-
     )""",
     re.VERBOSE,
 )

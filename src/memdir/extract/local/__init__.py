@@ -10,6 +10,7 @@
     secrecy     sentences        -> the same without secret values
     candidates  sentences        -> passages worth a memory
     subjects    an answer        -> subject words for "keep doing that"
+    takeover    what was shown   -> the command in "keep that command"
     retract     candidates       -> those not taken back later
     topics      a passage        -> the known memory about the same thing
     compose     a passage        -> title, description, body, file name

@@ -221,7 +221,9 @@ def _of_block(block: Sequence[_Judged]) -> list[Candidate]:
             groups[seeds[at - 1]].append(at)
         elif at in seeds:
             groups.setdefault(seeds[at], []).append(at)
-        elif (nearest := _nearest(at, seeds)) is not None and _comes_along(block[at]):
+        elif (nearest := _nearest(at, seeds)) is not None and (
+            _comes_along(block[at]) or _is_called_harmless(block, at)
+        ):
             groups.setdefault(seeds[nearest], []).append(at)
     return [_candidate([block[at] for at in places]) for places in groups.values()]
 
@@ -256,6 +258,12 @@ def _comes_along(judged: _Judged) -> bool:
     if Cue.APPROVAL in sentence.cues and Cue.STATEMENT not in sentence.cues:
         return False  # "good catch"
     return len(set(words(sentence.text))) >= 2
+
+
+def _is_called_harmless(block: Sequence[_Judged], at: int) -> bool:
+    """Whether the next sentence is about what this one says of some output."""
+    after = block[at + 1][0].cues if at + 1 < len(block) else frozenset()
+    return Cue.EMITS in block[at][0].cues and {Cue.HARMLESS, Cue.IGNORE} <= after
 
 
 def _candidate(judged: Sequence[_Judged]) -> Candidate:

@@ -25,6 +25,7 @@ from memdir.extract.local.place import placed
 from memdir.extract.local.retract import standing
 from memdir.extract.local.speech import Sentence, sentences
 from memdir.extract.local.subjects import subjects
+from memdir.extract.local.takeover import taken_over
 from memdir.extract.local.topics import CHANGED_TOPIC, SAME_TOPIC, Match, nearest, repeats, speaks_of
 from memdir.extract.local.values import Create, Delete, Evidence, Known, Proposal, Turn, Update
 from memdir.memory.words import words
@@ -37,6 +38,7 @@ NEXT_TURN = 3
 
 
 _QUESTION = re.compile(r"[?？]|か。")
+_NAMED_COMMAND = re.compile(r"[`:：]")
 
 
 def propose(
@@ -132,7 +134,13 @@ def _understood(found: Sequence[Candidate], before: Turn | None) -> list[Candida
     """Approvals get the subject words of what they approve of; what stays without a subject is dropped."""
     about = tuple(subjects(before.text)) if before and before.role == "assistant" else ()
     named = [replace(one, about=about) if one.points_back else one for one in found]
-    return [one for one in named if one.wished or one.about or _names_its_subject(one)]
+    kept = [one for one in named if one.wished or one.about or _names_its_subject(one)]
+    return [one for one in kept if not _takes_nothing(one)]
+
+
+def _takes_nothing(candidate: Candidate) -> bool:
+    """ "Use that command", and there is none, or more than one."""
+    return Cue.TAKES in candidate.cues and not _NAMED_COMMAND.search(candidate.text)
 
 
 def _names_its_subject(candidate: Candidate) -> bool:
@@ -188,11 +196,10 @@ def _answered(talk: Sequence[Turn], at: int) -> str:
 
 
 def _said(talk: Sequence[Turn], at: int, existing: Sequence[Known], today: date) -> list[Sentence]:
-    """The person's sentences of a turn; those that speak of a known memory are marked."""
-    return [
-        replace(one, cues=one.cues | {Cue.TOPIC}) if nearest(one.text, existing) else one
-        for one in placed(sentences(talk[at], at, today=today), talk, at)
-    ]
+    """The person's sentences of a turn, with what they take over; those that speak of a known memory are
+    marked."""
+    said = (taken_over(one, talk, at) for one in placed(sentences(talk[at], at, today=today), talk, at))
+    return [replace(one, cues=one.cues | {Cue.TOPIC}) if nearest(one.text, existing) else one for one in said]
 
 
 def _asks_to_forget(said: Sequence[Sentence], *, before: str) -> bool:

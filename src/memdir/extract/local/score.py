@@ -28,6 +28,8 @@ RULE = 1.0
 short talks are full of them, and the talks of the fit are not short."""
 FACT = 0.6
 """The same for a role, a day that is due or an incident, told in a few plain words."""
+STATED = 4.0
+"""Worth of what the person settles in so many words: who may do what, which output means nothing."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BASE = "base"
 """The row of the table that every sentence has."""
@@ -111,8 +113,11 @@ def features(cues: frozenset[Cue], around: frozenset[Cue]) -> frozenset[str]:
     return frozenset([BASE, *(cue.value for cue in cues), *pairs, *beside])
 
 
-_SILENT = frozenset({Cue.FILLER, Cue.PASTE, Cue.INDEFINITE, Cue.ALL, Cue.CONNECTIVE, Cue.OLD, Cue.NEW})
-"""Cues that help to read a text and say nothing of its worth."""
+_SILENT = frozenset(
+    {Cue.FILLER, Cue.PASTE, Cue.INDEFINITE, Cue.ALL, Cue.CONNECTIVE, Cue.OLD, Cue.NEW, Cue.TAKES, Cue.EMITS}
+    | {Cue.HARMLESS, Cue.IGNORE, Cue.MAY, Cue.GRANTS, Cue.YOU, Cue.REPORTED}
+)
+"""Cues that help to read a text, and alone say nothing of its worth."""
 
 
 def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict:
@@ -122,11 +127,14 @@ def judge(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Verdict
     worth, *kinds = (sum(column) for column in zip(*rows.values(), strict=True))
     wish = WISH if is_wish(cues) else 0.0
     rule = RULE if is_rule(cues) else FACT if is_fact(cues) else 0.0
+    stated = is_stated(cues, around)
     shares = {kind: likely(odds) for kind, odds in zip(KINDS, kinds, strict=True)}
     if wish and not cues & _TELLING_KIND:
         shares["project"] = 1.0
+    if stated:
+        shares |= {kind: float(kind == stated) for kind in KINDS}
     return Verdict(
-        worth=worth + wish + rule,
+        worth=worth + wish + rule + (STATED if stated else -STATED if is_hearsay(cues) else 0.0),
         kinds=shares,
         because=tuple(_telling((name, row[0]) for name, row in rows.items())),
     )
@@ -154,6 +162,24 @@ def is_fact(cues: frozenset[Cue]) -> bool:
     return any(cues >= one for one in told) and not cues & _NO_RULE
 
 
+def is_stated(cues: frozenset[Cue], around: frozenset[Cue] = frozenset()) -> Kind | None:
+    """Whether the person settles something about others, and of which kind that is: somebody other than the
+    agent has their permission, or a machine's output means nothing and is to be left out.
+    """
+    heard = cues | around
+    if heard & _NO_RULE:
+        return None
+    granted = Cue.GRANTS in (heard if Cue.DATED in cues else cues)
+    if granted and Cue.MAY in cues and Cue.YOU not in heard:
+        return "project"
+    return "feedback" if {Cue.HARMLESS, Cue.IGNORE} <= cues and Cue.EMITS in heard else None
+
+
+def is_hearsay(cues: frozenset[Cue]) -> bool:
+    """Whether somebody else lays down a rule or tells of a permission."""
+    return Cue.REPORTED in cues or {Cue.MAY, Cue.GRANTS, Cue.QUOTED} <= cues
+
+
 _NO_RULE = frozenset(
     {Cue.LIMITED, Cue.QUESTION, Cue.SARCASM, Cue.RETRACT, Cue.HYPOTHETICAL, Cue.KNOWN, Cue.QUOTED, Cue.UNREAL}
 )
@@ -162,6 +188,7 @@ _NO_RULE = frozenset(
 
 _NO_WISH = frozenset(
     {Cue.ELSEWHERE, Cue.LIMITED, Cue.QUESTION, Cue.SARCASM, Cue.RETRACT, Cue.HYPOTHETICAL, Cue.KNOWN}
+    | {Cue.REPORTED}
 )
 """To be written down in the repository, or kept for an hour, or not meant: no wish to memory."""
 

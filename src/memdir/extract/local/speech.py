@@ -52,6 +52,8 @@ def sentences(turn: Turn, index: int, *, today: date) -> list[Sentence]:
 
 def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> Sentence:
     cues = found(_ADDRESS.sub("https", piece.text), tables)
+    if _is_reported(piece.text, tables):
+        cues |= {Cue.REPORTED}
     dated = absolute(piece.text, today=today, past=_tells_the_past(piece.text, tables))
     return Sentence(
         turn=turn,
@@ -63,6 +65,17 @@ def _read(piece: _Piece, turn: int, tables: tuple[Table, ...], today: date) -> S
         cues=with_shapes(cues, piece.text, dated, today=today),
         head_cues=found(piece.head, tables) if piece.head else frozenset(),
     )
+
+
+def _is_reported(text: str, tables: tuple[Table, ...]) -> bool:
+    """ "The customer writes: from now on …": whose rule it is stands before the colon."""
+    before, colon, after = text.replace("：", ": ").partition(": ")
+    if not colon or Cue.QUOTED not in found(before, tables):
+        return False
+    return bool(found(after, tables) & _ORDERS)
+
+
+_ORDERS = frozenset({Cue.STANDING, Cue.DIRECTIVE, Cue.PROHIBIT, Cue.REMEMBER, Cue.DURABLE})
 
 
 def _tells_the_past(text: str, tables: tuple[Table, ...]) -> bool:
@@ -151,5 +164,5 @@ _SHORT = "e.g. i.e. vs. etc. z.B. Dr. Mr. Mrs. ca. Nr. Sr. Sra."
 _ABBREVIATIONS = "".join(rf"(?<!\b{re.escape(word)})" for word in _SHORT.split())
 _SENTENCE_END = re.compile(
     r"(?<=[。！？])[”」』）)\"]*\s*|(?<=；)\s*|"
-    rf"(?<![.\s]\w\.){_ABBREVIATIONS}(?<=[.!?…])[\"')\]”»]{{0,2}}\s+"
+    rf"(?<![.\s]\w\.){_ABBREVIATIONS}(?<=[.!?…])(?<!“…)(?:(?<!\d\.)|(?!\s+[a-zà-ÿ]))[\"')\]”»]{{0,2}}\s+"
 )

@@ -11,10 +11,12 @@ Kind: TypeAlias = Literal["user", "feedback", "project", "reference"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message of the talk, as plain text. Only a person's turns can become memories (E11)."""
+    """One message of the talk, as plain text. Only a person's turns can become memories (E11). `ran`: the
+    commands that an assistant's turn calls."""
 
     role: Role
     text: str
+    ran: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,6 +239,15 @@ def calendar_week(match: re.Match[str], frame: Frame) -> Value:
     return f"{match.group()} ({monday.isoformat()})"
 
 
+def this_week(words: str) -> Resolve:
+    """The week of today, Monday to Sunday, in words that hold both days."""
+
+    def resolve(_: re.Match[str], frame: Frame) -> Value:
+        return words.format(frame.monday.isoformat(), (frame.monday + timedelta(days=6)).isoformat())
+
+    return resolve
+
+
 def year(away: int, suffix: str = "") -> Resolve:
     """The year so many years away."""
     return lambda _, frame: f"{frame.today.year + away}{suffix}"

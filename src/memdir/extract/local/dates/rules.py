@@ -172,6 +172,9 @@ _PERIODS = (
         to.season,
     ),
     _words("(?:in |the whole of )?(?:calendar )?(?:week|KW) (?P<week>[1-5]?[0-9])", to.calendar_week),
+    _words("(?:during |in )?this week", to.this_week("in the week {} to {}")),
+    _words("(?:in )?dieser woche|diese woche", to.this_week("in der Woche {} bis {}")),
+    _words("(?:durante )?esta semana", to.this_week("en la semana del {} al {}")),
     _words(rf"(?:on )?{_WD}", to.weekday, beside=True),
 )
 
@@ -191,6 +194,8 @@ _CHINESE_AND_JAPANESE = (
     _signs(f"来週の?{_KANJI_DAY}", to.weekday_of_week(1)),
     _signs(f"今週の?{_KANJI_DAY}", to.weekday_of_week(0)),
     _signs(f"先週の?{_KANJI_DAY}", to.weekday_of_week(-1)),
+    _signs(f"(?:这一?个?|本){_WEEK_SIGN}(?![一二三四五六日天末])", to.this_week("{} 至 {} 这周")),
+    _signs("今週(?!末)", to.this_week("{} から {} の週")),
     _signs(f"每个?{_WEEK_SIGN}[一二三四五六日天]|毎週の?[月火水木金土日]曜日?", to.as_said),
     _signs(
         f"(?<![每下上本这个到至和、]){_WEEK_SIGN}{_WEEKDAY_SIGN}(?!至|到|和|、|期|次)",

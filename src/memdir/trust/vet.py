@@ -1,0 +1,155 @@
+"""A proposed change of a memory + the evidence -> held, with a reason, or not (E11). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memdir.trust.evidence import Evidence
+from memdir.trust.forgetting import asked_to_forget, unspoken
+from memdir.trust.hidden import hidden_in
+from memdir.trust.judging import Judged, judge
+from memdir.trust.news import News
+from memdir.trust.stated import short
+from memdir.trust.statements import Statement, added, is_index, new_lines, removed, statements
+
+Code = Literal[
+    "untrusted",  # its words come from tools, pages, files or pasted text alone
+    "carries",  # a link, address, path, package, command or flag that the person did not state
+    "permits",  # a permission or relaxation that the person did not state
+    "instructs",  # a rule that the person did not state
+    "unsupported",  # nothing of it comes from the person
+    "hidden",  # characters, comments or encoded text that a reader does not see
+    "repeats",  # it says what known memories say already
+    "deletes",  # the person did not ask to forget it
+    "removes",  # it takes out what the person did not speak of
+    "path",  # the file's name leads elsewhere
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """A change of one file. `before` None: it is new; `after` None: it goes."""
+
+    file: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Why a change waits for the person. `reason` is a sentence for them, with a few quoted words at most."""
+
+    code: Code
+    reason: str
+
+
+def vet(proposed: Proposed, evidence: Evidence) -> Held | None:
+    """Whether a change may be made as it is (None), or has to wait for the person. Never raises."""
+    return next(_objections(proposed, evidence), None)
+
+
+def _objections(proposed: Proposed, evidence: Evidence) -> Iterator[Held]:
+    before, after = proposed.before, proposed.after
+    if _LEADS_ELSEWHERE.search(proposed.file):
+        yield Held(code="path", reason="the file's name leads out of the memory directory")
+    if hidden := hidden_in(proposed.file):
+        yield Held(code="hidden", reason=f"the file's name holds {hidden}")
+    if after is None or not after.strip():
+        if before and before.strip() and not asked_to_forget(proposed.file, before, evidence):
+            yield Held(code="deletes", reason="you did not ask to forget this memory")
+        return
+    if hidden := hidden_in(new_lines(before, after)):
+        yield Held(code="hidden", reason=f"it holds {hidden}, which a reader does not see")
+    yield from _of_added(proposed, after, evidence)
+    if before:
+        yield from _of_removed(proposed, before, after, evidence)
+
+
+# ---------------------------------------------------------------------------------- what is new
+
+
+def _of_added(proposed: Proposed, after: str, evidence: Evidence) -> Iterator[Held]:
+    new = added(proposed.file, proposed.before, after)
+    news = News.of(proposed.file, proposed.before, evidence.known, evidence.injected)
+    fresh = [one for one in new if not news.is_old(one)]
+    if proposed.before is None and not is_index(proposed.file) and new and not _says_anything(fresh):
+        yield Held(code="repeats", reason="it says only what your memories say already")
+    lines: set[str] = set()
+    judged = []
+    for statement in fresh:
+        judged.append(judge(statement, evidence, news, line=statement.raw not in lines))
+        lines.add(statement.raw)
+    for check in _CHECKS:
+        for one in judged:
+            if held := check(one):
+                yield held
+    if judged and not _is_supported(judged, evidence):
+        yield Held(code="unsupported", reason="nothing in it comes from what you said")
+
+
+def _says_anything(fresh: Sequence[Statement]) -> bool:
+    return any(one.part != "file" for one in fresh)
+
+
+def _is_supported(judged: Sequence[Judged], evidence: Evidence) -> bool:
+    """Whether the change as a whole has the person's words behind it."""
+    worth = sum(one.told for one in judged)
+    asked = sum(one.asked for one in judged)
+    size = sum(one.size for one in judged)
+    if not evidence.heard:
+        return bool(evidence.said.spoken)
+    return worth >= 1.5 or (worth > 0 and (worth >= 0.34 * size or worth + asked >= 0.5 * size))
+
+
+def _carries(one: Judged) -> Held | None:
+    return Held(code="carries", reason=one.carried) if one.carried else None
+
+
+def _permits(one: Judged) -> Held | None:
+    if not one.permits:
+        return None
+    return Held(
+        code="permits",
+        reason=f"it permits or relaxes something (“{short(one.permits)}”) that you did not say",
+    )
+
+
+def _untrusted(one: Judged) -> Held | None:
+    if not one.tainted:
+        return None
+    return Held(
+        code="untrusted",
+        reason=f"“{short(one.tainted)}” comes from a tool, a page or a file, and you did not say it",
+    )
+
+
+def _turned(one: Judged) -> Held | None:
+    if not one.turned:
+        return None
+    return Held(code="unsupported", reason="it turns around what the memory said, and you did not say so")
+
+
+def _instructs(one: Judged) -> Held | None:
+    if not one.instructs:
+        return None
+    return Held(code="instructs", reason=f"you did not state the rule “{short(one.instructs)}”")
+
+
+_CHECKS: tuple[Callable[[Judged], Held | None], ...] = (_carries, _permits, _untrusted, _turned, _instructs)
+
+
+# ---------------------------------------------------------------------------------- what goes
+
+
+def _of_removed(proposed: Proposed, before: str, after: str, evidence: Evidence) -> Iterator[Held]:
+    gone = removed(proposed.file, before, after)
+    if not gone:
+        return
+    for one in unspoken(gone, statements(proposed.file, after), evidence):
+        yield Held(code="removes", reason=f"it takes out “{short(one.text)}”, of which you did not speak")
+
+
+_LEADS_ELSEWHERE = re.compile(r"(?:\A|[/\\])\.|\A[/\\~]|\A[A-Za-z]:|[\x00-\x1f]|\$\{?\w")
