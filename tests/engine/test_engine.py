@@ -149,7 +149,7 @@ async def test_a_fork_reads_its_hosts_prompt_from_the_engines_cache_A4(
             await agent.turn(asked)
             parent = timed.replies[-1].usage
             host, memory = len(timed.replies), project.require_memory()
-            words = instruction(count=1, today=project.now().date(), memory=memory, known="")
+            words = instruction([asked], today=project.now().date(), memory=memory, known="")
             ended = await fork(agent, words, memory=memory, max_turns=1, label="extract")
     first = timed.replies[host].usage
     share = first.cache_read / parent.total_input

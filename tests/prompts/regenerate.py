@@ -20,6 +20,7 @@ SLOTS = {
     "note": "\nThis was noted 3 days ago and may be outdated.",
     "path": "/home/ada/.memdir/projects/-home-ada-shop/memory/no_fridays.md",
     "query": "Merge the cart branch, please.",
+    "said": '<said number="1">\nNo merges on Fridays, please.\n[pasted: 47 lines]\n</said>',
     "shown": "4096",
     "size": "9000",
     "text": "- [No Fridays](no_fridays.md) — nothing is merged on Fridays",

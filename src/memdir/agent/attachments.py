@@ -14,8 +14,6 @@ wrote memories carries a note of the same sort, so that what was written can be 
 from __future__ import annotations
 
 import difflib
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -27,6 +25,7 @@ from memdir.agent.file_state import FileState, Seen
 from memdir.agent.tools.text import decode, lines_of
 from memdir.errors import MemdirError
 from memdir.memory import manifest
+from memdir.memory.fence import fenced
 from memdir.model.messages import Message, Text
 from memdir.prompts import render
 
@@ -47,17 +46,19 @@ def relevant_memory(
 ) -> Message:
     """A surfaced memory: what is shown of it, with its age, and a note if it is old or cut (R6, M5).
 
-    `body` is cut already; `size` is the whole file's, in bytes. Bytes of the body are what R7 counts.
+    `body` is cut already; `size` is the whole file's, in bytes. Bytes of the body, as it is sent, are what R7
+    counts.
     """
-    days, shown = manifest.age_in_days(modified, now), len(body.encode("utf-8", errors="replace"))
+    body = fenced(body)
+    days, shown = manifest.age_in_days(modified, now), len(body.encode())
     note = manifest.staleness_note(days)
     more = render("recalled_cut", shown=str(shown), size=str(size), path=str(path)) if cut else ""
     text = render(
         "recalled",
-        path=manifest.harmless(str(path)),
+        path=str(path),
         age=manifest.age_in_words(days),
         note=f"\n{note}" if note else "",
-        body=_inside("memory", body),
+        body=body,
         cut=f"\n{more}" if more else "",
     )
     return attached(text, {"kind": "memory", "path": str(path), "bytes": shown, "cut": cut}, now=now)
@@ -119,7 +120,7 @@ def changed_files(files: FileState, *, now: datetime) -> list[Message]:
         how = "surfaced" if cut else seen.how
         files.saw(path, data=data, mtime_ns=mtime_ns, partial=cut, how=how)
         shown = diff[:DIFF_CHARACTERS] + ("\n[the rest of the difference is left out]" if cut else "")
-        text = render("changed_file", path=str(path), diff=_inside("diff", shown))
+        text = render("changed_file", path=str(path), diff=fenced(shown))
         messages.append(attached(text, {"kind": "changed_file", "path": str(path), "cut": cut}, now=now))
     return messages
 
@@ -153,9 +154,3 @@ def _diff(old: bytes, new: bytes) -> str | None:
         return None
     records = difflib.unified_diff(lines_of(before[0]), lines_of(after[0]), lineterm="", n=2)
     return "\n".join(islice(records, 2, None))  # the first two name the files
-
-
-def _inside(tag: str, text: str) -> str:
-    """Text to stand between `<tag>` and `</tag>`: without such a tag, and without what can't be seen."""
-    seen = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
-    return re.sub(rf"<(?=\s*/?\s*{tag}\b)", "&lt;", seen, flags=re.IGNORECASE)

@@ -12,7 +12,8 @@ from memdir.agent.attachments import attached
 from memdir.agent.events import FAILED, LOADED, Events
 from memdir.agent.file_state import FileState
 from memdir.errors import MemdirError, NotFound
-from memdir.memory import encoding, entrypoint, manifest
+from memdir.memory import encoding, entrypoint
+from memdir.memory.fence import fenced
 from memdir.memory.store import MemoryDir, Stored
 from memdir.model.messages import Message
 from memdir.prompts import render
@@ -55,14 +56,15 @@ def context_message(
     path, data = memory.directory / entrypoint.NAME, stored.data if stored else b""
     raw = encoding.readable(data)
     loaded = entrypoint.load(raw)
-    shown = manifest.harmless_lines(loaded.text).strip()
+    shown = fenced(loaded.text).strip()
     if stored:
         partial = loaded.truncated or shown != raw.strip()
         files.saw(path, data=data, mtime_ns=stored.mtime_ns, partial=partial, how="index")
     events.emit(LOADED, lines=loaded.lines, bytes=loaded.bytes, truncated=loaded.truncated)
-    text = shown or render("memory_empty")
-    about = {"kind": "index", "path": str(path), "bytes": loaded.bytes, "truncated": loaded.truncated}
-    return attached(render("entrypoint", path=str(path), text=text), about, now=now)
+    where = str(path)
+    text = render("entrypoint", path=where, text=shown) if shown else render("memory_empty", path=where)
+    about = {"kind": "index", "path": where, "bytes": loaded.bytes, "truncated": loaded.truncated}
+    return attached(text, about, now=now)
 
 
 def _index(memory: MemoryDir) -> Stored | None:

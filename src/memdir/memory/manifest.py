@@ -1,44 +1,18 @@
-"""Headers become the lines a model chooses from, ages become words, text is made harmless (M4, M5)."""
+"""Headers become the lines a model chooses from, ages become words (M4, M5)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memdir.memory.fence import harmless, visible
 from memdir.memory.topic import instant
 
 if TYPE_CHECKING:
     from memdir.memory.scan import Header
 
-# What a person can't see: other controls than white space; joiners, fillers, direction marks, variation
-# selectors that carry no look of their own, and the tag letters that spell hidden text.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
-)
-_HALF = re.compile("[\ud800-\udfff]")
-# `</anything`, however it is spelled, and the openings that programs use to speak to a model.
-_TAG = re.compile(
-    r"[<＜﹤](?=\s*[/／⁄∕⧸]|\s*(?:system|assistant|human|user|function|tool|invoke|antml))", re.IGNORECASE
-)
-
-
-def harmless(text: str) -> str:
-    """Text to be shown to a model inside ours: one line, nothing unseen, no tag that could end ours."""
-    return _TAG.sub("‹", " ".join(visible(text).split()))
-
-
-def visible(text: str) -> str:
-    """The text without what a person can't see in it; half characters as U+FFFD."""
-    return _UNSEEN.sub("", _HALF.sub("\ufffd", text))
-
-
-def harmless_lines(text: str) -> str:
-    """Several lines to be shown to a model inside ours, each made `harmless`; indentation stays."""
-    return "\n".join(line[: len(line) - len(line.lstrip())] + harmless(line) for line in text.splitlines())
+__all__ = ["age_in_days", "age_in_words", "harmless", "line", "render", "staleness_note", "visible"]
 
 
 def render(headers: Iterable[Header]) -> str:

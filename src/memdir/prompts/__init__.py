@@ -1,7 +1,8 @@
 """The name of a prompt and its slots -> the text that is sent (I5).
 
 A prompt is a Markdown file in this folder with slots like `$directory`; a plain dollar sign is written `$$`.
-`README.md` says who sends each one. What is put into a slot is never searched for slots itself.
+`README.md` says who sends each one. What is put into a slot is never searched for slots itself. A slot for a
+path takes any path: one with odd characters is shown in quotes, with escapes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from string import Template
+
+from memdir.memory.fence import exact
+
+PATHS = frozenset({"cwd", "directory", "path"})
+"""The slots that take a path."""
 
 
 def render(name: str, /, **slots: str) -> str:
@@ -24,7 +30,7 @@ def render(name: str, /, **slots: str) -> str:
         problems = [f"missing {slot}" for slot in sorted(wanted - given)]
         problems += [f"unknown {slot}" for slot in sorted(given - wanted)]
         raise TypeError(f"prompt {name!r}: {', '.join(problems)}")
-    return template.substitute(slots)
+    return template.substitute({slot: exact(text) if slot in PATHS else text for slot, text in slots.items()})
 
 
 def names() -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,6 +21,7 @@ from memdir import prompts
 from memdir.agent.events import FAILED, Events
 from memdir.errors import BadReply, ModelError
 from memdir.memory import manifest
+from memdir.memory.fence import fenced
 from memdir.memory.index import Known
 from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Prefix, Request, Text, Usage
@@ -186,9 +186,9 @@ def question(query: str, offered: Sequence[Offer], recent_tools: Collection[str]
     """The side query: its own short prefix, one message, nothing cached (R5)."""
     text = prompts.render(
         "selector_request",
-        query=_closed(_middle_out(query), "request"),
+        query=fenced(_middle_out(query)),
         tools=manifest.harmless(", ".join(dict.fromkeys(recent_tools))) or "none",
-        manifest=_closed(render(offered), "memories"),
+        manifest=fenced(render(offered)),
     )
     return Request(
         prefix=Prefix(system=(prompts.render("selector"),), tools=(), max_tokens=MAX_TOKENS),
@@ -216,8 +216,3 @@ def answer(text: str) -> list[str]:
 def _middle_out(text: str) -> str:
     half = LONGEST_QUERY // 2
     return text if len(text) <= LONGEST_QUERY else f"{text[:half]}\n[…]\n{text[-half:]}"
-
-
-def _closed(text: str, tag: str) -> str:
-    """The text without a way out of the tag that stands around it."""
-    return re.sub(rf"<(?=\s*/\s*{tag})", "&lt;", text, flags=re.IGNORECASE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from memdir import fs
 from memdir.agent import attachments
 from memdir.agent.file_state import FileState
 from memdir.memory import encoding
+from memdir.memory.fence import fenced
 from memdir.memory.scan import moment
 from memdir.model.messages import Message
 
@@ -22,10 +22,12 @@ SESSION_BYTES = 15 * BODY_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What is shown of a file. `size`: bytes of all that could have been shown."""
+    """What is shown of a file. `size`: bytes of all that could have been shown; `altered`: it is not word for
+    word what the file holds."""
 
     text: str
     size: int
+    altered: bool = False
 
     @property
     def shown(self) -> int:
@@ -84,7 +86,7 @@ def surface(
             found.path,
             data=found.data,
             mtime_ns=found.mtime_ns,
-            partial=found.body.partial,
+            partial=found.body.partial or found.body.altered,
             how="surfaced",
         )
         made[file] = found.message
@@ -121,15 +123,17 @@ def cut(data: bytes) -> Body:
     """The first 200 lines, then at most 4,096 bytes, cut after a whole line, or after a whole character if
     the first line alone is longer (R6).
 
-    The tag that will stand around it is made harmless first, so that the limit holds for what is sent.
+    The text is made harmless first, so that the limit holds for what is sent.
     """
-    text = encoding.readable(data)
-    text = re.sub(r"<(?=\s*/?\s*memory\b)", "&lt;", text, flags=re.IGNORECASE).strip("\r\n")
+    raw = encoding.readable(data).replace("\r\n", "\n")
+    clean = fenced(raw)
+    text = clean.strip("\n")
     start = "".join(text.splitlines(keepends=True)[:BODY_LINES])
     if len(start.encode()) > BODY_BYTES:
         start = start.encode()[:BODY_BYTES].decode(errors="ignore")
         start = start[: start.rfind("\n") + 1] or start
-    return Body(text=start.rstrip("\r\n") if start != text else text, size=len(text.encode()))
+    shown = start.rstrip("\n") if start != text else text
+    return Body(text=shown, size=len(text.encode()), altered=clean != raw)
 
 
 def known_files(directory: Path, files: FileState, messages: Sequence[Message]) -> frozenset[str]:
