@@ -52,10 +52,12 @@ bench-guard: $(DEV) ## which commands a background job may run, which secrets ar
 	$(PY) -m bench.guard --cases $(CASES)/bash_readonly.jsonl
 	$(PY) -m bench.secrets --cases $(CASES)/secrets.jsonl
 
-stress: $(DEV) ## kill -9 at 200 random points; two writers at once; 10,000 edits under the index
+stress: $(DEV) ## kill -9 at 200 random points, and 300 extractions; two writers at once; 10,000 edits under the index; 300 histories
 	$(PY) -m tests.stress.kill --rounds 200
+	$(PY) -m tests.stress.extraction_kill --rounds 100 --seed 1
 	$(PY) -m tests.stress.racers --count 200
 	$(PY) -m tests.stress.edits --edits 10000 --seed 1
+	$(PY) -m tests.stress.histories --count 300 --seed 1 --deaths 100
 
 fuzz: $(DEV) ## mutated commands against the check of read-only Bash: all that it allows is run (some minutes)
 	$(PY) -m tests.stress.shell_fuzz --seed 1 2 3 4 5 --count 5000 --jobs 2

@@ -19,6 +19,7 @@ from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import for_main
 from memdir.agent.tools import TOOLS, ToolContext
 from memdir.extract.saved import Saved
+from memdir.extract.unfinished import Marker
 from memdir.extract.worker import Extractor, Policy
 from memdir.memory.store import MemoryDir
 from memdir.model.messages import Message, Prefix, Request
@@ -61,6 +62,8 @@ class Scene:
     tasks: TaskGroup
     cursors: Path
     session: str = "session"
+    journals: Path | None = None
+    marker: Marker | None = None
     saved: list[Saved] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -71,6 +74,8 @@ class Scene:
             session=self.session,
             memory=self.memory,
             cursors=self.cursors,
+            journals=self.journals,
+            marker=self.marker,
             tasks=self.tasks,
             policy=Policy(**policy),
             resumed=messages,

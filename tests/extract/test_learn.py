@@ -100,8 +100,8 @@ async def test_a_model_is_shown_the_talk_as_plain_text_E11(memory: MemoryDir) ->
     saved = await learned(memory, model, talk(person("no merges on Fridays"), note, assistant(use), result))
     shown = [message.text for message in model.requests[0].messages[:-1]]
     assert shown[:2] == ["no merges on Fridays", "[used Bash: npm test]"]
-    assert shown[2].startswith("[a tool answered: okok")
-    assert shown[2].endswith("]\n[image]")
+    assert shown[2].startswith("[a tool answered:]\n<answer>\nokok")
+    assert shown[2].endswith("</answer>\n[image]")
     assert len(shown[2]) < 700
     assert [change.file for change in saved.changes] == ["no_fridays.md"]
 

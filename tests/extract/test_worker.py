@@ -14,10 +14,11 @@ import pytest
 
 from memdir.agent.attachments import changed_files
 from memdir.agent.loop import Agent
-from memdir.errors import KeyRefused, ModelError, ModelOverloaded
+from memdir.errors import KeyRefused, ModelError, ModelOverloaded, OverBudget
 from memdir.extract import cursor, gates
 from memdir.extract.cursor import Cursor
 from memdir.extract.saved import Change, Saved
+from memdir.extract.unfinished import Left, Marker, Unfinished
 from memdir.fs import digest
 from memdir.memory.store import MemoryDir
 from memdir.memory.topic import parse
@@ -835,3 +836,113 @@ async def test_what_was_said_before_and_after_the_agents_own_writing_counts_E4(s
     assert [fork.messages[-1 - count_of(fork)].text for fork in stage.forks] == ["first", "second", "fourth"]
     assert [count_of(fork) for fork in stage.forks] == [2, 2, 2]
     assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+
+
+# -- for another day, and for another session ----------------------------------------------------------------
+
+
+def over() -> OverBudget:
+    return OverBudget("background work has used up what it may for today")
+
+
+def marked(made: Scene) -> Marker:
+    """The session's marker, made when it began."""
+    state = made.cursors.parent
+    unfinished = Unfinished(state / "pending")
+    memory = made.memory.directory
+    left = Left(session=made.session, transcript=state / "x.jsonl", memory=memory, cwd=state)
+    made.marker = unfinished.begin(left)
+    return made.marker
+
+
+async def test_what_is_over_the_budget_waits_is_told_once_and_is_no_failure_H3(stage: Scene) -> None:
+    marker = marked(stage)
+    stage.model.when(is_fork, over(), over())
+    agent = await say_all(stage, *FACTS[:2])
+    told = [event.fields for event in stage.events if event.name == "waiting"]
+    assert told == [{"job": "extract", "why": "background work has used up what it may for today"}]
+    assert [event.name for event in stage.events if event.name in ("failed", "degraded")] == []
+    assert await stage.extractor.finish(5)
+    stage.extractor.end(agent.messages)
+    assert tree(stage.memory.directory) == {}
+    assert cursor.load(stage.cursors, stage.session) == cursor.BEGINNING
+    assert marker.is_left
+    assert stage.extractor.is_left_to_others
+    assert stage.extractor.is_behind(agent.messages)
+
+
+async def test_it_is_tried_again_at_the_next_turn_H3(stage: Scene) -> None:
+    marker = marked(stage)
+    stage.model.when(is_fork, over(), *saves(stage))
+    agent = await say_all(stage, *FACTS[:2])
+    assert count_of(stage.forks[-1]) == 4
+    assert cursor.load(stage.cursors, stage.session) == Cursor.behind(agent.messages[-1])
+    stage.extractor.end(agent.messages)
+    assert not marker.is_left
+
+
+async def test_after_a_model_was_busy_the_budget_keeps_the_rules_out_too_H3(stage: Scene) -> None:
+    stage.model.when(is_fork, busy(), over())
+    await say_all(stage, *FACTS[:2])
+    assert await stage.extractor.finish(5)
+    assert tree(stage.memory.directory) == {}
+
+
+async def test_a_budget_that_lasts_is_as_any_error_that_lasts_H3(stage: Scene) -> None:
+    for_good = over()
+    for_good.lasts = True
+    stage.model.when(is_fork, for_good)
+    await say_all(stage, FACTS[0])
+    assert len(list(learned_from(stage.memory))) == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [({"extract": False}, "it is switched off"), ({"remote": True}, "this is a remote session")],
+)
+async def test_that_nothing_is_saved_is_told_once_E0(stage: Scene, policy: dict[str, bool], why: str) -> None:
+    await say_all(stage, *FACTS[:2], **policy)
+    told = [event.fields for event in stage.events if event.name == "disabled"]
+    assert told == [{"job": "extract", "why": why}]
+
+
+async def test_a_turn_that_was_not_due_is_left_to_a_later_session_E3(stage: Scene) -> None:
+    marker = marked(stage)
+    agent = await say_all(stage, FACTS[0], every=2)
+    stage.extractor.end(agent.messages)
+    assert marker.is_left
+
+
+async def test_words_that_nobody_answered_are_left_to_a_later_session_E7(stage: Scene) -> None:
+    marker = marked(stage)
+    stage.model.when(is_fork, *saves(stage))
+    agent = await say_all(stage, FACTS[0])
+    stage.extractor.end(agent.messages)
+    assert not marker.is_left
+    stage.extractor.end([*agent.messages, person(FACTS[1])])
+    assert marker.is_left
+
+
+async def test_a_run_is_noted_on_the_disk_as_long_as_it_lasts_E7(stage: Scene) -> None:
+    stage.journals = stage.cursors.parent / "journal"
+    seen: list[int] = []
+
+    def look(_: Request) -> Line:
+        assert stage.journals is not None
+        seen.append(len(list(stage.journals.iterdir())))
+        return say("Saved.")
+
+    stage.model.when(is_fork, saves(stage)[0], look)
+    await say_all(stage, FACTS[0])
+    assert seen == [1]
+    assert list(stage.journals.iterdir()) == []
+    assert sorted(tree(stage.memory.directory)) == ["MEMORY.md", "no_fridays.md"]
+
+
+async def test_a_folder_for_journals_that_is_none_is_told_and_the_run_goes_on_E7(stage: Scene) -> None:
+    stage.journals = stage.cursors.parent / "journal"
+    stage.journals.write_text("a file")
+    stage.model.when(is_fork, *saves(stage))
+    await say_all(stage, FACTS[0])
+    assert sorted(tree(stage.memory.directory)) == ["MEMORY.md", "no_fridays.md"]
+    assert [event.fields["where"] for event in stage.events if event.name == "failed"] == ["journal"]

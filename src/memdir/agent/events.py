@@ -23,6 +23,8 @@ SKIPPED = "skipped"
 """A background job had nothing to do or may not run: job, why."""
 DENIED = "denied"
 """A tool call was not allowed: agent, tool, reason."""
+HELD = "held"
+"""A write of a memory was not made, and waits for the person: agent, why (a code)."""
 FORKED = "forked"
 """A fork ended: label, stop, turns, tokens in and out, cache reads and writes, hit percent, files (changed),
 denied (calls), seconds (A7)."""
@@ -35,13 +37,23 @@ CHANGED = "changed"
 """Files that the conversation knows changed on disk: agent, files (R8)."""
 MENDED = "mended"
 """What a killed process left behind was put right: repairs."""
+CHANGED_OUTSIDE = "changed_outside"
+"""Memory files were changed outside memdir since they were looked at last: files, names, change (in the
+history)."""
 FAILED = "failed"
 """Something went wrong beside the conversation, which went on: where, and error (its type) if there was one.
 In a conversation's own steps also agent. Of a run of the extraction also why (the error's sentence, if there
-is one), again (whether it will be tried again), model (if it was its failure); of a cursor why and path."""
+is one), again (whether it will be tried again), model (if it was its failure); of a cursor why and path; of
+"earlier sessions" (what they left is looked at again at the next start) why."""
 DEGRADED = "degraded"
 """A background job goes on by rules, since its model failed: job, model, error (its type), why (the error's
 sentence), cure (what to do about it), lasting (whether the model is out of use for the whole session)."""
+WAITING = "waiting"
+"""A background job waits, for today's budget is used up; nothing is lost: job, why. Once a session."""
+DISABLED = "disabled"
+"""A background job does nothing, though memory is on: job, why. Once a session."""
+PICKED_UP = "picked_up"
+"""What an earlier session had left was learned from: files (changed), refused (not saved)."""
 NO_SHARED_CACHE = "no_shared_cache"
 """A background job reads the conversation with another model, which can't share its cache: job, model, host
 (the conversation's model), free (whether nobody sends a bill for that)."""

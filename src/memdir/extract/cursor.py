@@ -1,15 +1,15 @@
 """Which message of a session was the last to be dealt with, kept on disk beside the other bookkeeping (E7).
 
 One small file a session: `<session-id>.json` with `{"version": 1, "message": id, "at": time of the message}`.
-Losing it costs a repeated look, never a memory.
+Losing it costs a repeated look, never a memory. That it is saved is what makes a run done (`judge`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,9 @@ from pathlib import Path
 import anyio
 
 from memdir import fs
-from memdir.errors import Conflict, UnsafePath
+from memdir.errors import Conflict, MemdirError, UnsafePath
+from memdir.memory.journal import Head
+from memdir.memory.recovery import Judge, Standing
 from memdir.model.messages import Message
 
 VERSION = 1
@@ -64,7 +66,7 @@ async def alone(directory: Path, session: str, *, wait: float = WAIT) -> AsyncIt
     """
     with ExitStack() as held:
         with anyio.move_on_after(wait) as waiting:
-            while not _take(held, directory.with_name("locks") / path(directory, session).stem):
+            while not _take(held, _lock(directory, session)):
                 await anyio.sleep(PAUSE)
         if waiting.cancelled_caught:
             raise Conflict(
@@ -72,6 +74,35 @@ async def alone(directory: Path, session: str, *, wait: float = WAIT) -> AsyncIt
                 hint="try again when it is done; what it has learned is not learned twice",
             )
         yield
+
+
+def judge(directory: Path, *, held: str | None = None) -> Judge:
+    """How a run stands, by its session's lock and cursor: for `recovery.recover`.
+
+    Whoever lives holds the lock; `held`: that session's is our own. A run of which the cursor has moved is
+    done; without a session it is for the memory directory's lock to say that nobody is at it.
+    """
+
+    @contextmanager
+    def stands(head: Head) -> Iterator[Standing]:
+        if head.session is None:
+            yield "open"
+            return
+        with ExitStack() as locks:
+            try:
+                if head.session != held:
+                    locks.enter_context(fs.locked(_lock(directory, head.session), timeout=0))
+            except (Conflict, OSError, UnsafePath):  # without a lock nobody can tell
+                yield "alive"
+                return
+            kept = load(directory, head.session)
+            yield "done" if kept is not None and kept.message not in ("", head.start) else "open"
+
+    return stands
+
+
+def _lock(directory: Path, session: str) -> Path:
+    return directory.with_name("locks") / path(directory, session).stem
 
 
 def _take(held: ExitStack, folder: Path) -> bool:
@@ -101,7 +132,16 @@ def save(directory: Path, session: str, cursor: Cursor) -> None:
     Raises:
         OSError: the disk does not take it.
         UnsafePath: something that is no file stands in its place.
+        Conflict: the folder is busy, and stays so.
     """
     at = cursor.at.isoformat() if cursor.at else None
     record = {"version": VERSION, "message": cursor.message, "at": at}
-    fs.write_atomic(path(directory, session), json.dumps(record).encode() + b"\n")
+    with fs.locked(directory):
+        fs.write_atomic(path(directory, session), json.dumps(record).encode() + b"\n")
+
+
+def sweep(directory: Path) -> None:
+    """Remove the temporary files that killed processes left beside the cursors."""
+    if any(directory.glob(".memdir-*.tmp")):
+        with suppress(OSError, MemdirError), fs.locked(directory):  # who holds it is the only writer
+            fs.sweep_temporaries(directory, older_than=float("-inf"))

@@ -1,8 +1,8 @@
 """The state of a session -> whether the extraction runs now, and if not, why (E0, E3-E5, E7). All pure.
 
-`decide` is the whole order of checks, and `rules_step_in` says who does a run that a model failed in. The
-others answer questions about messages: which are new, which of them go together, and is there a word of the
-person in them.
+`decide` is the whole order of checks, and `rules_step_in` and `waits` say who does a run that a model failed
+in. The others answer questions about messages: which are new, which of them go together, and is there a word
+of the person in them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 from memdir.agent.attachments import memory_files_written
-from memdir.errors import ModelError
+from memdir.errors import ModelError, OverBudget
 from memdir.model.messages import Message
 
 Reason = Literal[
@@ -94,7 +94,14 @@ def rules_step_in(error: ModelError, *, waiting: bool) -> bool:
     """Whether the rules do a run at once in which the model failed: if the error lasts, or if the messages
     have been waiting for this run since the one before. Otherwise they wait for the next (E7).
     """
-    return error.lasts or waiting
+    return not waits(error) and (error.lasts or waiting)
+
+
+def waits(error: ModelError) -> bool:
+    """Whether the messages wait for the model, however long, and it is no failure: for another day's budget
+    (H3).
+    """
+    return isinstance(error, OverBudget) and not error.lasts
 
 
 # -- messages ------------------------------------------------------------------------------------------------

@@ -7,10 +7,14 @@ that "tomorrow" is the day after it was said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+
+import anyio.to_thread
 
 from memdir.agent.attachments import memory_files_written
 from memdir.agent.events import Events
@@ -19,12 +23,14 @@ from memdir.agent.instructions import load_memory_prompt
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import for_fork
 from memdir.agent.tools import TOOLS, ToolContext
-from memdir.extract import cursor, foreign, gates
+from memdir.errors import MemdirError
+from memdir.extract import cursor, foreign, gates, killed
 from memdir.extract.cursor import Cursor
 from memdir.extract.foreign import IMAGE, Talk
-from memdir.extract.run import MAX_TURNS, day_of, extract
+from memdir.extract.run import MAX_TURNS, begin, day_of, extract, take_back
 from memdir.extract.saved import Saved
 from memdir.fs import digest
+from memdir.memory.fence import fenced, harmless
 from memdir.memory.journal import Journal
 from memdir.memory.store import MemoryDir
 from memdir.model import tokens
@@ -50,6 +56,7 @@ async def learn(
     memory: MemoryDir,
     model: ModelClient,
     cursors: Path,
+    journals: Path | None = None,
     now: Callable[[], datetime],
     max_turns: int = MAX_TURNS,
     events: Events | None = None,
@@ -59,45 +66,82 @@ async def learn(
 ) -> Saved:
     """Save what the talk holds that no earlier run has seen. `on_part` hears how many parts are done, of
     how many; `on_saved` what was saved of each, before a later one can fail. A turn in which the agent itself
-    wrote memory is left alone (E4).
+    wrote memory is left alone (E4). `journals`: where a part that is under way is kept track of.
 
     Raises:
         ModelError: the model could not answer; the parts before are done, and the next run goes on there.
+        OSError: the disk failed, and the same holds.
         Conflict: somebody else has been learning from this talk for `wait` seconds.
     """
-    talk = replace(talk, messages=foreign.noting_writes(talk.messages, memory.directory))
+    noting = partial(foreign.noting_writes, talk.messages, memory.directory)
+    told = await anyio.to_thread.run_sync(noting, abandon_on_cancel=True)
+    talk = replace(talk, messages=told)
     key = f"{talk.session_id}-{digest(talk.part.encode())[:8]}" if talk.part else talk.session_id
     agent = _parent(talk, memory=memory, model=model, now=now, events=events)
     if not model.is_local:
         await model.survey()  # how large its window is; some servers have to be asked
     saved = Saved()
     async with cursor.alone(cursors, key, wait=wait):
-        parts = _parts(_new(talk, cursor.load(cursors, key)), now=now(), limit=_limit(agent))
+        clear_up = partial(killed.take_back, memory, journals, cursors=cursors, session=key)
+        await anyio.to_thread.run_sync(clear_up)
+        seen = cursor.load(cursors, key)
+        divide = partial(_parts, _new(talk, seen), now=now(), limit=_limit(agent))
+        parts = await anyio.to_thread.run_sync(divide, abandon_on_cancel=True)
+        places = {message.id: place for place, message in enumerate(talk.messages)}
         for done, part in enumerate(parts, start=1):
             if gates.has_words(part) and not memory_files_written(part):
-                before = talk.messages[: talk.messages.index(part[0])]
-                learned = await _learn_part(agent, before, part, memory=memory, max_turns=max_turns)
+                before = talk.messages[: places[part[0].id]]
+                start = seen.message if seen else ""
+                run = begin(memory, part, session=key, start=start, journals=journals, worker="learn")
+                learned = await _learn_part(agent, before, part, run=run, max_turns=max_turns)
+                seen = await _commit(agent, run, cursors, key, part[-1])
                 on_saved(learned)
                 saved += learned
-            cursor.save(cursors, key, Cursor.behind(part[-1]))
+            else:
+                seen = Cursor.behind(part[-1])
+                cursor.save(cursors, key, seen)
             on_part(done, len(parts))
     return saved
 
 
+async def _commit(
+    agent: Agent, run: tuple[MemoryDir, Journal], cursors: Path, key: str, last: Message
+) -> Cursor:
+    """The part is done: the cursor moves behind it. If it can't, nothing of the part stays."""
+    memory, journal = run
+    seen = Cursor.behind(last)
+    try:
+        cursor.save(cursors, key, seen)
+    except (OSError, MemdirError):
+        await take_back(agent, memory, journal, seen=agent.files.copy())
+        raise
+    with suppress(OSError, MemdirError):  # the cursor says it as well
+        journal.done()
+    return seen
+
+
 async def _learn_part(
-    agent: Agent, before: Sequence[Message], part: Sequence[Message], *, memory: MemoryDir, max_turns: int
+    agent: Agent,
+    before: Sequence[Message],
+    part: Sequence[Message],
+    *,
+    run: tuple[MemoryDir, Journal],
+    max_turns: int,
 ) -> Saved:
     """One part by the way of every extraction. A model is shown it in plain words, as a talk that has
     ended; what it can't hold at once, it is shown in pieces, and if it fails in one nothing of the others
     stays either: the next run begins with the part.
     """
+    memory, journal = run
     if agent.model.is_local:
-        return await extract(agent, [*before, *part], part, memory=memory, max_turns=max_turns)
-    saved, limit, earlier, journal = Saved(), _limit(agent), _plain(before), Journal()
-    for piece in _pieces(_shortened(_plain(part), limit), limit):
+        said = [*before, *part]
+        return await extract(agent, said, part, memory=memory, max_turns=max_turns, journal=journal)
+    saved, limit = Saved(), _limit(agent)
+    earlier = _tail(_plain(reversed(before)), limit)
+    for piece in await anyio.to_thread.run_sync(_to_be_shown, part, limit):
         if gates.has_words(piece):
             shown = [*piece, _ended(piece)]
-            context = _tail(earlier, limit)
+            context = _tail(reversed(earlier), limit)
             saved += await extract(
                 agent, [*context, *shown], shown, memory=memory, max_turns=max_turns, journal=journal
             )
@@ -169,11 +213,16 @@ def _parent(
     )
 
 
-def _plain(messages: Sequence[Message]) -> list[Message]:
+def _to_be_shown(part: Sequence[Message], limit: int) -> list[list[Message]]:
+    """What a model is shown of a part, in pieces that it can hold."""
+    return _pieces(_shortened(list(_plain(part)), limit), limit)
+
+
+def _plain(messages: Iterable[Message]) -> Iterator[Message]:
     """The talk as text: tool calls in a line each, results cut, what programs put in left out."""
     shown = (message for message in messages if message.origin in ("person", "assistant", "tool"))
     plain = (replace(m, content=tuple(Text(text=_words(block)) for block in m.content)) for m in shown)
-    return [message for message in plain if message.text.strip()]
+    return (message for message in plain if message.text.strip())
 
 
 def _words(block: Block) -> str:
@@ -182,9 +231,9 @@ def _words(block: Block) -> str:
             return text
         case ToolUse(name=name, input=given):
             about = next((value for value in given.values() if isinstance(value, str)), "")
-            return f"[used {name}: {about[:200]}]"
+            return f"[used {harmless(name)}: {harmless(about[:200])}]"
         case ToolResult(content=content):
-            return f"[a tool answered: {content[:LONGEST_RESULT]}]"
+            return f"[a tool answered:]\n<answer>\n{fenced(content[:LONGEST_RESULT])}\n</answer>"
         case Image():
             return IMAGE
         case _:
@@ -238,10 +287,10 @@ def _saying(message: Message, text: str) -> Message:
     return replace(message, content=(Text(text=text),))
 
 
-def _tail(messages: Sequence[Message], limit: int) -> list[Message]:
-    """The last messages that take no more than `limit` tokens together."""
+def _tail(latest: Iterable[Message], limit: int) -> list[Message]:
+    """Of messages that come latest first: those that take no more than `limit` tokens together, as said."""
     kept: list[Message] = []
-    for message in reversed(messages):
+    for message in latest:
         limit -= tokens.estimate_message(message)
         if limit < 0:
             break

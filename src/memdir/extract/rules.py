@@ -6,19 +6,23 @@ secret is left out, and one whose file changed meanwhile is proposed anew, once,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 
 from memdir.errors import Conflict, MemdirError, NotFound
-from memdir.extract.local import Create, Delete, Evidence, Known, Proposal, Turn, Update, propose
+from memdir.extract.local import Create, Delete, Known, Proposal, Turn, Update, propose
+from memdir.extract.local import Evidence as Evidenced
 from memdir.extract.saved import LABEL, Saved
-from memdir.memory import entrypoint, topic
+from memdir.memory import encoding, entrypoint, topic
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import MemoryDir, Stored, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Message, ToolResult
+from memdir.trust.evidence import Evidence
+from memdir.trust.vet import Proposed, vet
 
 CONTEXT = 6
 """Earlier messages that are looked at to tell what is meant."""
@@ -51,8 +55,15 @@ def extract(
     def proposed(existing: Sequence[Known]) -> Sequence[Proposal]:
         return propose(turns, existing, today=today, context=context)
 
-    work = _Work(memory=memory, session=session, worker=LABEL, said=said, now=now, is_over=is_over)
-    return work.settle(proposed)
+    return _Work(
+        memory=memory,
+        session=session,
+        worker=LABEL,
+        said=said,
+        now=now,
+        is_over=is_over,
+        evidence=cache(lambda: Evidence.of([*before, *new])),
+    ).settle(proposed)
 
 
 def carry_out(
@@ -70,7 +81,8 @@ def carry_out(
 
 @dataclass(kw_only=True)
 class _Work:
-    """One run: what it did so far."""
+    """One run: what it did so far. `evidence`: who said what, made out if it is needed; None: they asked
+    for it themselves."""
 
     memory: MemoryDir
     session: str | None
@@ -78,10 +90,12 @@ class _Work:
     said: Sequence[Message]
     now: datetime
     is_over: Callable[[], bool] = lambda: False
+    evidence: Callable[[], Evidence] | None = None
     written: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     refused: list[MemdirError] = field(default_factory=list)
-    done: set[tuple[Evidence, str | None]] = field(default_factory=set)
+    held: list[str] = field(default_factory=list)
+    done: set[tuple[Evidenced, str | None]] = field(default_factory=set)
 
     def settle(self, proposed: Callable[[Sequence[Known]], Sequence[Proposal]]) -> Saved:
         """Do what is proposed, and once more where a file changed meanwhile."""
@@ -90,7 +104,7 @@ class _Work:
             existing = [_as_known(stored) for stored in known.values()]
             if not self.carry_out(proposed(existing), known):
                 break
-        return Saved.of(self.written, self.deleted, self.refused)
+        return Saved.of(self.written, self.deleted, self.refused, self.held)
 
     def carry_out(self, proposals: Sequence[Proposal], known: dict[str, Stored]) -> bool:
         """Do what is proposed and not done yet. Whether something must be proposed anew."""
@@ -122,6 +136,8 @@ class _Work:
                 stored = known.get(proposal.file)
                 if stored is None:
                     raise NotFound(f"there is no memory {proposal.file}")
+                if self._waits(proposal.file, None, proposal.evidence, old=stored):
+                    return
                 self.memory.delete(proposal.file, now=self.now, expected=stored.digest)
                 self.deleted.append(proposal.file)
 
@@ -141,9 +157,11 @@ class _Work:
         data = topic.edit(data, {key: value for key, value in changes.items() if value is not None})
         self._save(proposal.file, data, proposal.evidence, old=stored)
 
-    def _save(self, file: str, data: bytes, evidence: Evidence, *, old: Stored | None) -> None:
+    def _save(self, file: str, data: bytes, evidence: Evidenced, *, old: Stored | None) -> None:
         """Write the file and its pointer; a pointer that somebody has worded stays as it is."""
-        origin = Origin(session=self.session, message=self.said[evidence.turn].id, worker=self.worker)
+        if self._waits(file, data, evidence, old=old):
+            return
+        origin = self._origin(evidence)
         expected = old.digest if old else None
         there = next((one for one in entrypoint.pointers(self.memory.index()) if one.file == file), None)
         if there is None or (old is not None and _same(there, _pointer(file, old.data))):
@@ -153,6 +171,32 @@ class _Work:
         else:
             written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
         self.written.append(written)
+
+    def _waits(self, file: str, data: bytes | None, evidence: Evidenced, *, old: Stored | None) -> bool:
+        """Whether a change says what the person did not: then it is put into the inbox."""
+        if self.evidence is None:
+            return False
+        proposed = Proposed(
+            file=file,
+            before=None if old is None else encoding.readable(old.data),
+            after=None if data is None else encoding.readable(data),
+        )
+        if (held := vet(proposed, self.evidence())) is None:
+            return False
+        self.memory.inbox.put(
+            file,
+            data=data,
+            base=None if old is None else old.digest,
+            code=held.code,
+            reason=held.reason,
+            now=self.now,
+            origin=self._origin(evidence),
+        )
+        self.held.append(file)
+        return True
+
+    def _origin(self, evidence: Evidenced) -> Origin:
+        return Origin(session=self.session, message=self.said[evidence.turn].id, worker=self.worker)
 
 
 def _same(there: Pointer, ours: Pointer) -> bool:
@@ -209,6 +253,14 @@ def _turn(message: Message) -> Turn:
     text = "\n".join([message.text, *results]) if results else message.text
     match message.origin:
         case "person" | "assistant" as role:
-            return Turn(role=role, text=text)
+            return Turn(role=role, text=text, ran=tuple(_ran(message)))
         case _:
             return Turn(role="tool", text=text)
+
+
+def _ran(message: Message) -> Iterator[str]:
+    """The commands that a message calls."""
+    for call in message.tool_uses:
+        command = call.input.get("command")
+        if call.name == "Bash" and isinstance(command, str):
+            yield command

@@ -5,7 +5,7 @@ embedded default it is done by rules. Whether to run, and what is new, is decide
 
 A run is all or nothing. What it changes is noted in a journal; if the model fails, or the run is broken off,
 or anything else goes wrong, all of it is taken back, so that whoever looks at the same messages next finds
-the memories as they were.
+the memories as they were. What of a run that is killed is taken back by the next one (`killed`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from pathlib import Path
 from threading import Lock
 
 import anyio
@@ -23,8 +24,10 @@ from memdir.agent.file_state import FileState
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.errors import MemdirError
+from memdir.extract.said import told
 from memdir.extract.saved import LABEL, Saved
 from memdir.memory import entrypoint, manifest
+from memdir.memory.history import By
 from memdir.memory.journal import Journal, dangling_in
 from memdir.memory.pointer import key
 from memdir.memory.store import MemoryDir
@@ -47,7 +50,8 @@ async def extract(
     """Save what the new messages hold. `messages` is the conversation up to their end, a final answer.
 
     Using up the turns is a success, and so is a run of which only the closing words are missing. `journal`:
-    that of a larger piece of work, which is taken back with this run if this run fails.
+    that of a larger piece of work, which is taken back with this run if this run fails; who gives it says
+    when it is done.
 
     Raises:
         ModelError: the model could not answer; the memories are as they were.
@@ -60,8 +64,28 @@ async def extract(
     try:
         return await _by_model(agent, messages, new, memory=memory, journal=journal, max_turns=max_turns)
     except BaseException:
-        await _take_back(agent, memory, journal, seen=seen)
+        await take_back(agent, memory, journal, seen=seen)
         raise
+
+
+def begin(
+    memory: MemoryDir,
+    new: Sequence[Message],
+    *,
+    session: str,
+    start: str,
+    journals: Path | None,
+    worker: str = LABEL,
+) -> tuple[MemoryDir, Journal]:
+    """The directory as one run changes it, which is one change in its history (H2), and the run's journal.
+
+    `session` names the cursor that the run moves, from `start`, once it is done; the caller holds it.
+    """
+    said = next((message.id for message in reversed(new) if message.origin == "person"), None)
+    by = By(worker=worker, reason="learned from a conversation", session=session, message=said)
+    upto = new[-1].id
+    journal = Journal.begin(journals, session=session, upto=upto, start=start, change=by.change)
+    return memory.on_behalf(by), journal
 
 
 async def _by_rules(
@@ -87,13 +111,14 @@ async def _by_rules(
             if not first.acquire(blocking=False):  # nobody waits for this thread any more
                 with suppress(OSError, MemdirError):
                     memory.take_back(journal)
+                    journal.clear()
 
     seen = agent.files.copy()
     try:
         saved = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except BaseException:
         if not first.acquire(blocking=False):
-            await _take_back(agent, memory, journal, seen=seen)
+            await take_back(agent, memory, journal, seen=seen)
         raise
     _note(agent.files, saved, memory)
     return saved
@@ -112,13 +137,13 @@ async def _by_model(
     today = day_of(new, agent.context.now())
     ended = await fork(
         agent,
-        instruction(count=len(new), today=today, memory=memory, known=manifest.render(headers)),
+        instruction(new, today=today, memory=memory, known=manifest.render(headers)),
         memory=memory.recording(journal),
         max_turns=max_turns,
         label=LABEL,
         messages=messages,
     )
-    saved = Saved.of(ended.wrote, ended.deleted)
+    saved = Saved.of(ended.wrote, ended.deleted, held=ended.held)
     if agent.model.calls_tools is False and not any(message.tool_uses for message in ended.messages):
         raise ignored_tools.refused(agent.model.name)  # whatever it says that it has saved
     if ended.error is not None and not _is_done(agent, ended, saved, memory=memory, journal=journal):
@@ -148,14 +173,18 @@ def _is_done(agent: Agent, ended: Forked, saved: Saved, *, memory: MemoryDir, jo
     return kept <= entrypoint.linked(index) and dangling_in(index, memory.directory) <= journal.dangling
 
 
-async def _take_back(agent: Agent, memory: MemoryDir, journal: Journal, *, seen: FileState) -> None:
-    """Put back what the run has changed. `seen`: what the host knew of files when the run began."""
+async def take_back(agent: Agent, memory: MemoryDir, journal: Journal, *, seen: FileState) -> None:
+    """Put back what the run has changed. `seen`: what the host knew of files when the run began.
+
+    What can't be put back is told, and stays in the journal's file for the next start.
+    """
     with anyio.CancelScope(shield=True):
         try:
             files = await anyio.to_thread.run_sync(memory.take_back, journal)
         except (OSError, MemdirError) as error:
             agent.events.emit(FAILED, where="taking back", error=type(error).__name__)
             return
+        journal.clear()
     for file in files:
         with suppress(OSError, MemdirError):  # it was new, and is gone
             path, digest = memory.directory / file, memory.read(file).digest
@@ -171,11 +200,12 @@ def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:
             files.overtaken(memory.directory / file, memory.read(file).digest)
 
 
-def instruction(*, count: int, today: date, memory: MemoryDir, known: str) -> str:
-    """The fork's message (E6)."""
+def instruction(new: Sequence[Message], *, today: date, memory: MemoryDir, known: str) -> str:
+    """The fork's message (E6). It tells which of the new words are the person's (E11)."""
     return render(
         "extract",
-        count=str(count),
+        count=str(len(new)),
+        said=told(new),
         directory=str(memory.directory),
         manifest=known.strip() or "(no memories yet)",
         today=f"{today:%A}, {today:%Y-%m-%d}",

@@ -29,15 +29,20 @@ class Change:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
     """The outcome of a run: one change a topic file. `refused`: what one memory or another ran into, and
-    why.
+    why. `held`: the files of what was not written, and waits for the person (E11).
     """
 
     changes: tuple[Change, ...] = ()
     refused: tuple[MemdirError, ...] = ()
+    held: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, written: Iterable[Written], deleted: Iterable[str] = (), refused: Iterable[MemdirError] = ()
+        cls,
+        written: Iterable[Written],
+        deleted: Iterable[str] = (),
+        refused: Iterable[MemdirError] = (),
+        held: Iterable[str] = (),
     ) -> Saved:
         """Put together what was written and deleted; the index does not count."""
         changes: dict[str, Change] = {}
@@ -52,10 +57,14 @@ class Saved:
             before = changes.pop(file, None)
             if before is None or before.action != "created":  # made and taken back: as it was
                 changes[file] = Change(file=file, action="deleted")
-        return cls(changes=tuple(changes.values()), refused=tuple(refused))
+        return cls(changes=tuple(changes.values()), refused=tuple(refused), held=tuple(held))
 
     def __add__(self, other: Saved) -> Saved:
-        return Saved(changes=self.changes + other.changes, refused=self.refused + other.refused)
+        return Saved(
+            changes=self.changes + other.changes,
+            refused=self.refused + other.refused,
+            held=self.held + other.held,
+        )
 
     @property
     def notice(self) -> str | None:

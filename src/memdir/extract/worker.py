@@ -5,7 +5,11 @@ what is unfinished, up to which a run is due. `turn_ended` is the conversation's
 what is to be done in the task group it was given, and returns.
 
 A model that fails does not cost memories: after an error that may pass it is asked once more, at the next
-run; if that fails too, if the error lasts, or if the session ends first, the rules do the run (E7).
+run; if that fails too, if the error lasts, or if the session ends first, the rules do the run (E7). A model
+that may not be asked today is no failure: what was said waits, if need be for a later session (H3).
+
+The session has a marker (`unfinished`), so that a later one learns from it if this one is killed, or ends
+before all is looked at.
 """
 
 from __future__ import annotations
@@ -21,14 +25,25 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from memdir.agent.attachments import memory_files_written
-from memdir.agent.events import EXTRACTED, FAILED, SKIPPED, Degradation, Events, Value
+from memdir.agent.events import (
+    DISABLED,
+    EXTRACTED,
+    FAILED,
+    SKIPPED,
+    WAITING,
+    Degradation,
+    Events,
+    Value,
+)
 from memdir.agent.loop import Agent
 from memdir.errors import MemdirError, ModelError, ModelOverloaded
-from memdir.extract import cursor, gates
+from memdir.extract import cursor, gates, killed
 from memdir.extract.cursor import Cursor
 from memdir.extract.gates import Run, Situation, Skip
-from memdir.extract.run import MAX_TURNS, extract
+from memdir.extract.run import MAX_TURNS, begin, extract
 from memdir.extract.saved import LABEL, Saved
+from memdir.extract.unfinished import Marker
+from memdir.memory.journal import Journal
 from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
@@ -63,8 +78,9 @@ class Extractor:
     """Follows one session.
 
     `memory` is None when memory is off. `resumed`: the messages that were there when this process took the
-    session up; without a cursor on disk they count as dealt with (E7). `on_saved` hears of every run that
-    changed a file.
+    session up; without a cursor on disk they count as dealt with (E7). `journals`: the folder in which runs
+    that are under way are kept track of; `marker`: what tells later sessions of this one; None of either: who
+    is killed leaves what he leaves. `on_saved` hears of every run that changed a file.
     """
 
     def __init__(
@@ -75,6 +91,8 @@ class Extractor:
         cursors: Path,
         tasks: TaskGroup,
         policy: Policy | None = None,
+        journals: Path | None = None,
+        marker: Marker | None = None,
         resumed: Sequence[Message] = (),
         on_saved: Callable[[Saved], None] = lambda _: None,
         events: Events | None = None,
@@ -82,6 +100,8 @@ class Extractor:
         self._session = session
         self._memory = memory
         self._cursors = cursors
+        self._journals = journals
+        self._marker = marker
         self._tasks = tasks
         self._policy = policy or Policy()
         self._on_saved = on_saved
@@ -95,6 +115,8 @@ class Extractor:
         self._ended: str | None = None  # the final answer of the last turn
         self._unfinished: _Unfinished | None = None
         self._lost: ModelError | None = None  # an error that lasts: the model is not asked any more
+        self._is_waiting = False  # the last run may not ask the model today
+        self._told = set[str]()  # what is told once a session
         self._is_over = False  # nothing more is begun, unless another turn ends
         self._running: anyio.CancelScope | None = None
         self._idle = anyio.Event()
@@ -103,13 +125,24 @@ class Extractor:
     async def turn_ended(self, agent: Agent) -> None:
         """A turn ended in a final answer. Starts a run if it is time for one, and waits for nothing (E1)."""
         self._agent, self._ended, self._is_over = agent, agent.messages[-1].id, False
+        self._tell_if_off()
         if self._next(self._ended):
             self._start()
+        self._mark(agent.messages)
 
     @property
     def is_running(self) -> bool:
         """Whether a run is under way."""
         return self._running is not None
+
+    @property
+    def is_left_to_others(self) -> bool:
+        """Whether something may wait to be looked at, and a later session will."""
+        return self._marker is not None and self._marker.is_left
+
+    def end(self, messages: Sequence[Message]) -> None:
+        """The session is over, with these messages: if all of them are looked at, it leaves no marker."""
+        self._mark(messages)
 
     def is_behind(self, messages: Sequence[Message]) -> bool:
         """Whether a part of the session is not dealt with and nothing will make up for it: a run that did not
@@ -134,14 +167,14 @@ class Extractor:
 
     async def finish(self, seconds: float) -> bool:
         """At the end of the session: `drain`, and then let the rules do what the model failed to do, or did
-        not do in time (E7). They get what is left of the time, or a small reserve. Not after `give_up`.
-        Whether all was finished.
+        not do in time (E7). They get what is left of the time, or a small reserve. Not after `give_up`, and
+        not for what waits for another day's budget. Whether all was finished.
         """
         end = anyio.current_time() + seconds
         if self.is_running:
             self._tasks.start_soon(partial(anyio.to_thread.run_sync, _load_rules, abandon_on_cancel=True))
         finished = await self.drain(seconds)
-        if self._unfinished is None or self._is_over:
+        if self._unfinished is None or self._is_over or (self._is_waiting and finished):
             return finished or self._unfinished is None
         if not finished and (self._lost is not None or self._model.is_local):
             return False  # it is rules that take so long
@@ -185,23 +218,54 @@ class Extractor:
         began = anyio.current_time()
         try:
             async with cursor.alone(self._cursors, self._session):
+                await self._clear_up()
                 self._catch_up(self._messages)  # somebody else may have dealt with it while we waited
                 new = self._new(stretch[-1].id)
-                saved = await self._extract(new, last=last) if gates.has_words(new) else Saved()
+                saved = await self._commit(new, last=last) if gates.has_words(new) else Saved()
                 self._dealt_with(stretch[-1])
         except Exception as error:  # noqa: BLE001 - the next run looks at the same messages again
             failure = error if isinstance(error, ModelError) else None
+            self._is_waiting = failure is not None and gates.waits(failure)
+            if failure is not None and self._is_waiting:
+                self._tell_once(WAITING, str(failure))
+                return False
             if failure and self._unfinished:
                 self._unfinished = replace(self._unfinished, error=failure)
             self._failed(error, again=not last, model=self._model.name if failure else None)
             return False
+        self._is_waiting = False
         seconds = round(anyio.current_time() - began, 3)
         self._events.emit(EXTRACTED, files=len(saved.changes), refused=len(saved.refused), seconds=seconds)
         if saved.changes or saved.refused:
             self._on_saved(saved)
         return True
 
-    async def _extract(self, new: Sequence[Message], *, last: bool) -> Saved:
+    async def _clear_up(self) -> None:
+        """Take back what a run of this session left that was killed; its cursor is ours now."""
+        assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
+        take_back = partial(
+            killed.take_back, self._memory, self._journals, cursors=self._cursors, session=self._session
+        )
+        await anyio.to_thread.run_sync(take_back)
+
+    async def _commit(self, new: Sequence[Message], *, last: bool) -> Saved:
+        """One run, and the cursor behind it: from then on, and not before, what it has written stays."""
+        assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
+        run = begin(
+            self._memory, new, session=self._session, start=self._cursor.message, journals=self._journals
+        )
+        saved = await self._extract(new, run, last=last)
+        self._dealt_with(new[-1])
+        try:
+            run[1].done()
+        except (OSError, MemdirError) as error:  # the cursor says it as well
+            self._failed(error, where="journal")
+        if run[1].failure is not None and "journal" not in self._told:
+            self._told.add("journal")
+            self._failed(run[1].failure, where="journal")
+        return saved
+
+    async def _extract(self, new: Sequence[Message], run: tuple[MemoryDir, Journal], *, last: bool) -> Saved:
         """By the model, or by rules where it has failed; `last`: there will be no other run.
 
         Raises:
@@ -210,26 +274,29 @@ class Extractor:
         error = self._failed_with if last else self._lost
         if not last and error is None:
             try:
-                return await self._extract_by(self._model, new)
+                return await self._extract_by(self._model, new, run)
             except ModelError as failure:
                 if not gates.rules_step_in(failure, waiting=self._failed_with is not None):
                     raise
                 error = failure
                 self._lost = failure if failure.lasts else None
-        saved = await self._extract_by(Local(), new)
+        saved = await self._extract_by(Local(), new, run)
         if error is not None:
             self._degradation.tell(self._model.name, error, lasts=error.lasts)
         return saved
 
-    async def _extract_by(self, model: ModelClient, new: Sequence[Message]) -> Saved:
-        assert self._memory is not None, "the gates let nothing through without memory"  # noqa: S101
+    async def _extract_by(
+        self, model: ModelClient, new: Sequence[Message], run: tuple[MemoryDir, Journal]
+    ) -> Saved:
         assert self._agent is not None, "a turn has ended"  # noqa: S101
+        memory, journal = run
         return await extract(
             replace(self._agent, model=model),
             gates.since(self._messages, None, upto=new[-1].id),
             new,
-            memory=self._memory,
+            memory=memory,
             max_turns=self._policy.max_turns,
+            journal=journal,
         )
 
     @property
@@ -267,7 +334,7 @@ class Extractor:
     def _decide(self, stretch: Sequence[Message], *, trailing: bool) -> Run | Skip:
         return gates.decide(
             Situation(
-                is_main=self._agent is not None and self._agent.label == "main",
+                is_main=self._is_main,
                 extract=self._policy.extract,
                 memory=self._memory is not None,
                 remote=self._policy.remote,
@@ -313,6 +380,45 @@ class Extractor:
             cursor.save(self._cursors, self._session, to)
         except (OSError, MemdirError) as error:  # it costs a repeated look after a resume, never a memory
             self._failed(error, where="cursor", path=str(self._cursors))
+
+    # -- telling --
+
+    def _mark(self, messages: Sequence[Message]) -> None:
+        """Say whether words of the person wait. They do not for what was there at a resume (E7)."""
+        if self._marker is None:
+            return
+        self._catch_up(messages)
+        try:
+            if gates.has_words(gates.since(messages, self._cursor.message)):
+                if not self._is_kept and self._cursor.message:
+                    self._keep(self._cursor)  # else what was there at the resume would be looked at, too
+                self._marker.set()
+            else:
+                self._marker.clear()
+        except (OSError, MemdirError) as error:  # who is killed now is not gone on with
+            if "marker" not in self._told:
+                self._told.add("marker")
+                self._failed(error, where="marker")
+
+    @property
+    def _is_main(self) -> bool:
+        return self._agent is not None and self._agent.label == "main"
+
+    def _why_off(self) -> str | None:
+        """Why nothing is extracted in this session, though memory is on; None: it is."""
+        if not self._policy.extract:
+            return "the setting features.extract is off"
+        return "this is a remote session" if self._policy.remote else None
+
+    def _tell_if_off(self) -> None:
+        why = self._why_off()
+        if why is not None and self._memory is not None and self._is_main:
+            self._tell_once(DISABLED, why)
+
+    def _tell_once(self, name: str, why: str) -> None:
+        if name not in self._told:
+            self._told.add(name)
+            self._events.emit(name, job=LABEL, why=why)
 
     def _failed(self, error: Exception, *, where: str = LABEL, **more: Value) -> None:
         why = error.strerror if isinstance(error, OSError) else None
