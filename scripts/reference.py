@@ -27,11 +27,17 @@ interrupted."""
 
 def page() -> str:
     """The whole page, Markdown."""
-    context = click.Context(cli, info_name="memdir")
-    names = cli.list_commands(context)
-    commands = [(name, cli.get_command(context, name)) for name in names]
-    sections = [_section(command, context, name) for name, command in commands if command is not None]
-    return "\n\n".join([HEAD, _section(cli, None, "memdir"), *sections]) + "\n"
+    return "\n\n".join([HEAD, *_sections(cli, None, "memdir")]) + "\n"
+
+
+def _sections(command: click.Command, parent: click.Context | None, name: str) -> Iterator[str]:
+    """That of a command, and those of the commands below it."""
+    yield _section(command, parent, name)
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=name, parent=parent)
+        for below in command.list_commands(context):
+            if (found := command.get_command(context, below)) is not None:
+                yield from _sections(found, context, below)
 
 
 def _section(command: click.Command, parent: click.Context | None, name: str) -> str:

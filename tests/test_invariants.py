@@ -45,14 +45,15 @@ def test_nothing_in_memory_reads_the_clock(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules("memory"), ids=lambda path: path.name)
 def test_nothing_in_memory_opens_a_socket_or_starts_a_process(path: Path) -> None:
-    words = set(re.findall(r"^(?:from|import) ([\w.]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
-    assert words & {"socket", "http", "urllib", "subprocess", "httpx2", "anthropic"} == set()
+    words = set(re.findall(r"^ *(?:from|import) ([\w.]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    allowed = {"subprocess"} if path == SOURCE / "memory/history/git.py" else set[str]()
+    assert words & {"socket", "http", "urllib", "subprocess", "httpx2", "anthropic"} <= allowed
 
 
 @pytest.mark.parametrize("room", ["recall", "extract", "cli", "model", "prompts"])
 def test_only_the_store_and_the_floor_write_files(room: str) -> None:
-    """Cursors and the demonstration's own project are bookkeeping, not memory."""
-    allowed = {"extract/cursor.py", "cli/demo/recordings.py"}
+    """Cursors, markers and the demonstration's own project are bookkeeping, not memory."""
+    allowed = {"extract/cursor.py", "extract/unfinished.py", "model/ledger.py", "cli/demo/recordings.py"}
     found = {
         path.relative_to(SOURCE).as_posix()
         for path in modules(room)

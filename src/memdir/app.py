@@ -6,9 +6,10 @@ only module that knows every room. Front ends call it and nothing below it decid
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -16,24 +17,32 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from memdir import prompts
-from memdir.agent.events import FAILED, MENDED, NO_SHARED_CACHE, Events
+from memdir.agent.events import CHANGED_OUTSIDE, FAILED, MENDED, NO_SHARED_CACHE, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message, load_memory_prompt
 from memdir.agent.log import log_to
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import TOOLS, ToolContext
-from memdir.agent.transcript import Transcript
+from memdir.agent.transcript import Transcript, sweep
 from memdir.errors import MemdirError, ModelError
+from memdir.extract import killed
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
+from memdir.extract.pickup import PickingUp, PickUp
 from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
+from memdir.extract.unfinished import Left, Marker, Unfinished
 from memdir.extract.worker import Extractor, Policy
+from memdir.memory import manifest
+from memdir.memory.history import BEGINNING, EXTERNAL
 from memdir.memory.store import MemoryDir
-from memdir.model.client import OnText
+from memdir.model.client import ModelClient, OnText
+from memdir.model.embedding.embedder import Embedder
 from memdir.model.jobs import Models
+from memdir.model.ledger import Ledger
 from memdir.model.messages import Message, Prefix, new_id
+from memdir.model.metered import Metered, MeteredEmbedder
 from memdir.paths import cache_directory, transcript_path
 from memdir.project import Clock, Opening, Project, local_time, open_project
 from memdir.recall.matter import matter
@@ -88,6 +97,15 @@ class Runtime:
     tasks: TaskGroup
     conversations: list[Conversation] = field(default_factory=list)
     _shelves: dict[Path, Shelf] = field(default_factory=dict)
+    _ledger: Ledger = field(init=False)
+    _unfinished: Unfinished = field(init=False)
+    _picking_up: PickUp | None = field(default=None, init=False)
+    _hearing: list[Callable[[Saved], None]] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self._unfinished = Unfinished(self.project.places.pending)
+        limit = self.project.settings.budget.input_tokens_per_day
+        self._ledger = Ledger(self.project.places.ledger, limit=limit, now=self.project.now)
 
     async def start(
         self,
@@ -103,6 +121,7 @@ class Runtime:
         """
         memory, session = self.project.memory, new_id()
         await self._mend()
+        self._pick_up()
         files = FileState()
         prefix = prefix_of(self.project, self.events)
         first = context_message(
@@ -120,6 +139,7 @@ class Runtime:
                 recall.changed(change.file for change in what.changes)
             on_saved(what)
 
+        self._hearing.append(saved)
         extractor = self._extractor(session, saved)
         agent = Agent(
             id=session,
@@ -153,8 +173,9 @@ class Runtime:
         return await learn(
             talk,
             memory=self.project.require_memory(),
-            model=self.models.extract or self.models.chat,
+            model=self._metered(self.models.extract or self.models.chat, "learn", talk.session_id),
             cursors=self.project.places.cursors,
+            journals=self.project.places.journals,
             now=self.project.now,
             max_turns=self.project.settings.extract.max_turns,
             events=self.events,
@@ -164,7 +185,7 @@ class Runtime:
 
     async def recalled(self, query: str) -> Selection:
         """Which memories a prompt would get."""
-        shelf, model = self._shelf(self.project.require_memory()), self.models.recall
+        shelf, model = self._shelf(self.project.require_memory()), self._metered(self.models.recall, "recall")
         if shelf.meaning is not None and model.is_local and matter(query):
             with anyio.move_on_after(BY_HAND), suppress(ModelError):  # what fails here is told by `select`
                 await shelf.take_in(at_most=TAKEN_IN)
@@ -174,29 +195,55 @@ class Runtime:
     @property
     def is_busy(self) -> bool:
         """Whether an extraction is running."""
+        if self._picking_up is not None and self._picking_up.is_running:
+            return True
         return any(one.extractor is not None and one.extractor.is_running for one in self.conversations)
 
     async def drain(self) -> bool:
         """Let running extractions finish, within the time the settings give (E9). Whether all did."""
-        return await self._wait_for(Extractor.drain)
+        return await self._wait_for([one.drain for one in self._saving()])
 
     async def finish(self) -> bool:
         """As `drain`, at the end of the conversations: what a model failed to save, or did not save in time,
         is then saved by rules, in what is left of the time or a little more (E7). Whether all was finished.
         """
-        return await self._wait_for(Extractor.finish)
+        return await self._wait_for([one.finish for one in self._saving()])
 
-    async def _wait_for(self, way: Callable[[Extractor, float], Awaitable[bool]]) -> bool:
+    async def give_up(self) -> None:
+        """Break off what is being saved: a later conversation goes on with it."""
+        for one in self._saving():
+            await one.give_up()
+
+    async def tidy(self) -> None:
+        """Leave the history of memory in order."""
+        if self.project.memory is not None:
+            try:
+                await anyio.to_thread.run_sync(self.project.memory.tidy)
+            except (OSError, MemdirError) as error:
+                self.events.emit(FAILED, where="history", error=type(error).__name__)
+
+    def close(self) -> None:
+        """The conversations are over."""
+        for conversation in self.conversations:
+            if conversation.extractor is not None:
+                conversation.extractor.end(conversation.agent.messages)
+        self._unfinished.close()
+
+    def _saving(self) -> list[Extractor | PickUp]:
+        """What saves in the background."""
+        extractors = [one.extractor for one in self.conversations if one.extractor is not None]
+        return [*extractors, *([self._picking_up] if self._picking_up else [])]
+
+    async def _wait_for(self, ways: Sequence[Callable[[float], Awaitable[bool]]]) -> bool:
         finished: list[bool] = []
         seconds = self.project.settings.extract.drain_seconds
 
-        async def wait(extractor: Extractor) -> None:
-            finished.append(await way(extractor, seconds))
+        async def wait(way: Callable[[float], Awaitable[bool]]) -> None:
+            finished.append(await way(seconds))
 
         async with anyio.create_task_group() as waiting:
-            for conversation in self.conversations:
-                if conversation.extractor is not None:
-                    waiting.start_soon(wait, conversation.extractor)
+            for way in ways:
+                waiting.start_soon(wait, way)
         return all(finished)
 
     # -- the parts of a conversation --
@@ -226,7 +273,7 @@ class Runtime:
         recall = Recall(
             shelf,
             tasks=self.tasks,
-            model=self.models.recall,
+            model=self._metered(self.models.recall, "recall", session),
             recorder=self._recorder(shelf, session),
             now=self.project.now,
             events=self.events,
@@ -248,7 +295,7 @@ class Runtime:
             self._shelves[memory.directory] = Shelf.of(
                 memory.directory,
                 cache=cache_directory(places.state, memory.directory),
-                embedder=self.models.embedder,
+                embedder=self._embedder(),
                 usage=places.usage,
                 recency=self.project.settings.recall.recency_weight,
                 use_weight=self.project.settings.recall.use_weight,
@@ -265,17 +312,59 @@ class Runtime:
             session=session,
             memory=self.project.memory,
             cursors=self.project.places.cursors,
+            journals=self.project.places.journals,
+            marker=self._marker(session),
             tasks=self.tasks,
             policy=Policy(
                 extract=settings.features.extract,
                 every=settings.features.extract_every_turns,
                 max_turns=settings.extract.max_turns,
-                model=self.models.extract,
+                model=self._metered(self.models.extract or self.models.chat, "extraction", session),
                 remote=self.project.remote,
             ),
             on_saved=on_saved,
             events=self.events,
         )
+
+    @property
+    def _extracts(self) -> bool:
+        """Whether this process saves what is said in conversations."""
+        project = self.project
+        return project.settings.features.extract and not project.remote and project.memory is not None
+
+    def _marker(self, session: str) -> Marker | None:
+        """What tells later sessions that this one is not dealt with."""
+        places, memory = self.project.places, self.project.memory
+        if memory is None or not self._extracts:
+            return None
+        transcript = transcript_path(places, session)
+        left = Left(session=session, transcript=transcript, memory=memory.directory, cwd=places.cwd)
+        return self._unfinished.begin(left) if transcript.exists() else None
+
+    def _pick_up(self) -> None:
+        """Learn in the background from sessions that died, once a process (E7)."""
+        memory, places = self.project.memory, self.project.places
+        if memory is None or not self._extracts:
+            return
+        if self._picking_up is None:
+            picking_up = PickingUp(
+                unfinished=self._unfinished,
+                memory=memory,
+                model=self._metered(self.models.extract or self.models.chat, "learn"),
+                cursors=places.cursors,
+                journals=places.journals,
+                now=self.project.now,
+                max_turns=self.project.settings.extract.max_turns,
+                events=self.events,
+                on_saved=self._tell_all,
+            )
+            self._picking_up = PickUp(picking_up, tasks=self.tasks)
+        self._picking_up.start()
+
+    def _tell_all(self, saved: Saved) -> None:
+        """What was learned from an earlier session, to all conversations (E8)."""
+        for hears in self._hearing:
+            hears(saved)
 
     def _tell_of_cache(self) -> None:
         """An extraction sends the whole conversation: on another model nothing of it is in the cache (A4)."""
@@ -284,18 +373,38 @@ class Runtime:
             free = self.models.free
             self.events.emit(NO_SHARED_CACHE, job=EXTRACTION, model=model.name, host=host.name, free=free)
 
+    def _metered(self, model: ModelClient, job: str, session: str | None = None) -> ModelClient:
+        """A model for a background job: within the day's budget, each call in the ledger."""
+        return Metered(model, job=job, ledger=self._ledger, session=session, project=self.project.places.name)
+
+    def _embedder(self) -> Embedder | None:
+        embedder = self.models.embedder
+        if embedder is None:
+            return None
+        return MeteredEmbedder(embedder, ledger=self._ledger, project=self.project.places.name)
+
     async def _mend(self) -> None:
         """Put right what a killed process left behind, before anything builds on it."""
         memory = self.project.memory
         if memory is None:
             return
+        places = self.project.places
+        take_back = partial(killed.take_back, memory, places.journals, cursors=places.cursors)
         try:
+            recovered = await anyio.to_thread.run_sync(take_back)
+            changed = await anyio.to_thread.run_sync(memory.look)
             did = await anyio.to_thread.run_sync(memory.mend)
+            await anyio.to_thread.run_sync(sweep, places.transcripts)
         except (OSError, MemdirError) as error:
             self.events.emit(FAILED, where="mend", error=type(error).__name__)
             return
-        if did:
-            self.events.emit(MENDED, repairs=len(did))
+        for failure in recovered.failures[:1]:
+            self.events.emit(FAILED, where="mend", error=type(failure).__name__)
+        if repairs := len(did) + recovered.runs:
+            self.events.emit(MENDED, repairs=repairs)
+        if changed is not None and changed.worker == EXTERNAL and changed.reason != BEGINNING:
+            names = ", ".join(manifest.harmless(one.file) for one in changed.files)
+            self.events.emit(CHANGED_OUTSIDE, files=len(changed.files), names=names, change=changed.id)
 
 
 def _jobs(project: Project) -> list[str]:
@@ -341,6 +450,7 @@ async def running(
     events = events or Events()
     events.subscribe(log_to(project.places.state / "log" / "memdir.jsonl", now=project.now))
     failure: Exception | None = None
+    runtime: Runtime | None = None
     try:
         async with anyio.create_task_group() as tasks:
             runtime = Runtime(project=project, models=chosen, events=events, tasks=tasks)
@@ -353,8 +463,11 @@ async def running(
             finally:
                 with anyio.CancelScope(shield=True):
                     await ending()
+                    await runtime.tidy()
                 tasks.cancel_scope.cancel()
     finally:
+        if runtime is not None:
+            runtime.close()
         with anyio.CancelScope(shield=True):
             await chosen.aclose()
     if failure is not None:

@@ -11,15 +11,20 @@ from typing import Any, TypeAlias
 
 from memdir import settings as settings_files
 from memdir.errors import MemoryOff, NotFound, UsageError
+from memdir.extract.remember import LABEL as REMEMBER
 from memdir.extract.remember import remember
 from memdir.extract.saved import Saved
 from memdir.memory import entrypoint
+from memdir.memory.history import By, History
 from memdir.memory.store import MemoryDir
 from memdir.paths import Places, resolve
 from memdir.settings import Settings, Switch
 
 Opening: TypeAlias = tuple[Path, Mapping[str, Any]]
 """What a front end knows at first: the folder it works in, and settings from its command line."""
+
+ASKED = "the person asked for it"
+"""The reason of what the person has done by a command."""
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -90,7 +95,7 @@ class Project:
         """Save what the person says, by rules; see `extract.remember`."""
         return remember(
             text,
-            memory=self.require_memory(),
+            memory=self.require_memory().on_behalf(By(worker=REMEMBER, session=session, reason=ASKED)),
             kind=kind,
             session=session,
             now=self.now(),
@@ -128,8 +133,13 @@ def open_project(
         settings=settings,
         switch=switch,
         warnings=(*loaded.warnings, *(str(one) for one in places.refused), *places.warnings),
-        memory=MemoryDir(places.memory, trash=places.trash) if on and places.memory else None,
+        memory=_memory(places, places.memory, now) if on and places.memory else None,
         said_at=loaded.said_at,
         remote=settings_files.is_remote(environment),
         now=now,
     )
+
+
+def _memory(places: Places, directory: Path, now: Clock) -> MemoryDir:
+    history = History(places.history, directory=directory, now=now)
+    return MemoryDir(directory, trash=places.trash, inbox=places.inbox, history=history)

@@ -164,8 +164,13 @@ async def test_a_fork_is_held_to_its_directory_and_told_why_A5(world: World) -> 
 async def test_a_fork_deletes_a_memory_by_writing_nothing(world: World) -> None:
     path = world.topic()
     agent, _ = await hosted(
-        world, call("Read", file_path=str(path)), call("Write", file_path=str(path), content=""), say("Gone.")
+        world,
+        say("I will."),
+        call("Read", file_path=str(path)),
+        call("Write", file_path=str(path), content=""),
+        say("Gone."),
     )
+    await agent.run("Forget that we indent with tabs.")
     ended = await extract(agent, world)
     assert ended.deleted == ("tabs.md",)
     assert ended.topics == ("tabs.md",)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from memdir.app import open_project
 from memdir.model.extras import how_to_install
 from memdir.model.messages import ToolUse
 from memdir.testing import call, say
@@ -149,6 +150,86 @@ def test_a_conversation_at_a_terminal_H1(desk: Desk, line: Line) -> None:
     assert len(desk.files()) == 1
 
 
+def test_the_history_of_memory_is_seen_and_taken_back_in_a_conversation_H2(desk: Desk, line: Line) -> None:
+    line.answers()
+    with typist(desk, *MODEL, **line.environment) as someone:
+        says(someone, "/log")
+        someone.sees("no change is recorded yet\n")
+        says(someone, "/remember the replica is in Frankfurt")
+        someone.sees(r"Memory updated: \w+\.md")
+        says(someone, "/log")
+        someone.sees(r"[0-9a-f]{7}  \d{4}-\d\d-\d\d \d\d:\d\d  you \(remember\)  created \w+\.md\n")
+        says(someone, "/diff")
+        someone.sees(r"\n\+the replica is in Frankfurt\n")
+        says(someone, "/undo")
+        someone.sees(r"took back [0-9a-f]{7} \(you: remember, just now\): removed \w+\.md")
+        redo = re.findall("`(/undo [0-9a-f]{7})`", someone.sees("does it again\n"))[0]
+        assert desk.files() == {}
+        says(someone, redo)
+        someone.sees(r"took back [0-9a-f]{7} \(undo of [0-9a-f]{7}, just now\): created \w+\.md")
+        says(someone, "/log the replica is in Frankfurt")
+        someone.sees("undo of [0-9a-f]{7}  created")
+        says(someone, "/forget")
+        someone.sees("/memory shows the names")
+        says(someone, "/forget the replica is in Frankfurt")
+        back = re.findall("; (/undo [0-9a-f]{7}) brings", someone.sees("brings it back\n"))[0]
+        assert desk.files() == {}
+        says(someone, "/diff the replica is in Frankfurt")
+        someone.sees(r"\n-the replica is in Frankfurt\n")
+        says(someone, back)
+        someone.sees(r"took back [0-9a-f]{7} \(you: forget, just now\): created")
+        says(someone, "/undo that")
+        someone.sees("error: 'that' is no change\nhint: ")
+        someone.sees("\n> ")
+        someone.types("\x04")
+        assert someone.sees_the_end()[0] == 0
+    assert len(desk.files()) == 1
+    assert desk("log", "--json").json["changes"][1]["session"]
+
+
+def test_what_waits_is_decided_in_a_conversation_E11(desk: Desk, line: Line) -> None:
+    project = open_project(desk.folder)
+    inbox = project.require_memory().inbox
+
+    def wait(name: str, words: str) -> str:
+        item = inbox.put(
+            f"{name}.md",
+            data=f"{words}\n".encode(),
+            base=None,
+            code="page",
+            reason="a page says so",
+            now=project.now(),
+            origin=None,
+        )
+        assert item is not None
+        return item.id
+
+    line.answers()
+    good, bad = wait("good", "pens are blue"), wait("bad", "send \x1b[31mall away")
+    with typist(desk, *MODEL, **line.environment) as someone:
+        says(someone, "/inbox")
+        told = someone.sees("/inbox reject ID\n")
+        assert f"{good}  memory  good.md  a page says so" in told
+        assert bad in told
+        says(someone, f"/inbox {bad[:5]}")
+        assert "\x1b" not in someone.sees(r"a page says so\n(.*\n)*\+send \\x1b\[31mall away\n")
+        says(someone, f"/inbox reject {bad}")
+        someone.sees(f"rejected {bad}")
+        says(someone, f"/inbox accept {good}")
+        someone.sees("created good.md\n")
+        says(someone, "/inbox")
+        someone.sees("nothing waits\n")
+        says(someone, "/inbox accept")
+        someone.sees("as in: /inbox ")
+        says(someone, "/inbox accept nosuch")
+        someone.sees("error: nothing with the id")
+        says(someone, "/ledger")
+        someone.sees("today: .*\n`memdir ledger` ")
+        says(someone, "/exit")
+        assert someone.sees_the_end()[0] == 0
+    assert list(desk.files()) == ["good.md"]
+
+
 def test_what_was_saved_is_told_before_the_next_prompt_or_at_the_end_E8(desk: Desk, line: Line) -> None:
     started, go_on = threading.Event(), threading.Event()
 
@@ -185,10 +266,10 @@ def test_who_breaks_off_the_saving_is_told_how_to_finish_it_E9(desk: Desk, line:
         someone.types("/exit\n")
         someone.sees("saving what is worth keeping")
         someone.types("\x03")
-        told = someone.sees("saves what is missing")
+        someone.sees("saving was broken off")
         go_on.set()
-        assert someone.sees_the_end()[0] == 0
-    assert "saving was broken off" in told
+        code, told = someone.sees_the_end()
+    assert (code, "the next conversation here saves what is missing" in told) == (0, True)
     _, command, _ = told.split("`")
     assert desk.process(*shlex.split(command)[1:]).code == 0
     assert len(desk.files()) == 1

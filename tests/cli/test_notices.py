@@ -197,7 +197,11 @@ async def test_no_again_at_the_end_E7(desk: Desk, finished: bool) -> None:
     desk.hears(FAILED, **AGAIN)
     desk.hears(FAILED, where="mend", error="OSError")
     desk.capture.readouterr()
-    await desk.terminal.finish(cast(Any, SimpleNamespace(is_busy=False, finish=finish)))
+    async def give_up() -> None:
+        pass
+
+    runtime = SimpleNamespace(is_busy=False, finish=finish, give_up=give_up)
+    await desk.terminal.finish(cast(Any, runtime))
     told = desk.capture.readouterr().err
     assert "again" not in told
     assert "(mend failed" in told

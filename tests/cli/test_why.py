@@ -1,9 +1,10 @@
-"""`memdir why` and `memdir list --by use`: where a memory came from, and what it was good for."""
+"""`memdir why` and `memdir list --by use`: where a memory came from, its changes, what it was good for."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,15 +12,18 @@ import anyio
 import pytest
 
 from memdir import app
+from memdir.agent.transcript import Transcript
 from memdir.memory.topic import instant
 from memdir.model.jobs import Models
 from memdir.model.local import Local
+from memdir.model.messages import Prefix, person
 from memdir.recall.aftermath import Outcome
 from memdir.recall.usage import Usage
 from memdir.testing import ScriptedModel, call, say
 from tests.cli.support import Desk
 
 NOW = datetime.now(UTC)
+WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 FIXTURE = """---
 name: Integration tests
 description: the db fixture
@@ -61,14 +65,17 @@ def surfaced(desk: Desk, *files: str, turn: str = "t1", days: float = 0, **becam
 def test_why_says_where_a_memory_came_from_R10(shop: Desk) -> None:
     ran = shop("why", "integration tests")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (
-        "tests.md: Integration tests\n"
-        "  came from  written by extract\n"
-        "             in session 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11\n"
-        "             from message 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55\n"
-        "  written    2026-03-30T12:00:00.000Z\n"
-        "  recalled   never\n"
-    )
+    written = datetime(2026, 3, 30, 12, tzinfo=UTC).astimezone()
+    *told, seen, changed, recalled = ran.out.splitlines()
+    assert told == [
+        "tests.md: Integration tests",
+        "  came from  extraction",
+        "             in session 3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11",
+        "             from message 0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55",
+        f"  written    {written:%Y-%m-%d %H:%M}",
+    ]
+    assert re.fullmatch(rf"  first seen [0-9a-f]{{7}}  {WHEN}  there before", seen)
+    assert (changed, recalled) == ("  changed    never since", "  recalled   never")
     assert "written by hand, or by another program" in shop("why", "ports").out
     assert not table(shop).exists()
 
@@ -107,6 +114,9 @@ def test_a_conversation_is_seen_in_why_and_in_the_list_by_use_R10(shop: Desk) ->
     anyio.run(talk)
     ran = shop("why", "lag")
     assert (ran.code, ran.err) == (0, "")
+    assert re.search(
+        rf"\n  changed    once since\n {{13}}[0-9a-f]{{7}}  {WHEN}  the agent  changed\n", ran.out
+    )
     *_, recalled, then, _, row = ran.out.splitlines()
     assert (recalled, then) == (
         "  recalled   once, last today",
@@ -142,6 +152,8 @@ def test_why_speaks_json_R10(shop: Desk) -> None:
     surfaced(shop, "tests.md", corrected=True)
     at = instant(NOW)
     found = shop("why", "--json", "tests").json
+    history = found.pop("history")
+    assert (history["off"], [one["worker"] for one in history["changes"]]) == (None, ["external"])
     assert datetime.fromisoformat(found.pop("last")) == datetime.fromisoformat(at)
     assert datetime.fromisoformat(found["recalled"][0].pop("at")) == datetime.fromisoformat(at)
     assert found == {
@@ -153,6 +165,7 @@ def test_why_speaks_json_R10(shop: Desk) -> None:
             "session": "3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11",
             "message": "0b6b7a0e-52f5-4b0a-8f43-3f3f2b0c7d55",
             "worker": "extract",
+            "said": None,
         },
         "surfaced": 1,
         "opened": 0,
@@ -225,3 +238,85 @@ def test_a_record_that_cannot_be_read_is_told_and_no_failure_R10(shop: Desk) -> 
 def test_what_is_recalled_by_hand_is_not_recorded_R10(shop: Desk) -> None:
     assert "tests.md" in shop("recall", "which db fixture do the integration tests take?").out
     assert not table(shop).exists()
+
+
+# -- its history ---------------------------------------------------------------------------------------------
+
+
+def rows(told: str) -> list[list[str]]:
+    """The lines of a table below `changed`, without their times."""
+    lines = told.partition(" since\n")[2].partition("  recalled")[0].splitlines()
+    cells = [re.split(r"\s{2,}", line.strip()) for line in lines]
+    return [[*row[:1], *row[2:]] if len(row) > 2 else row for row in cells]
+
+
+def test_why_says_who_changed_a_memory_since_and_the_latest_first_H2(desk: Desk) -> None:
+    desk("remember", "--type", "project", "we deploy on Tuesdays")
+    with (desk.memory / "project_deploy_tuesdays.md").open("a") as file:
+        file.write("And on Fridays.\n")
+    desk("undo")
+    undo, edit, made = [one["id"][:7] for one in desk("log", "--json").json["changes"]]
+    told = desk("why", "project_deploy_tuesdays").out
+    assert re.search(rf"\n  created    {made}  {WHEN}  you \(remember\)\n  changed    twice since\n", told)
+    assert rows(told) == [
+        [undo, f"undo of {edit}", "changed"],
+        [edit, "hand edit", f"changed, undone by {undo}"],
+    ]
+    for number in range(5):
+        desk("forget" if number % 2 == 0 else "restore", "project_deploy_tuesdays")
+    desk("restore", "project_deploy_tuesdays")
+    told = desk("why", "project_deploy_tuesdays").out
+    assert "  changed    8 times since\n" in told
+    assert [row[-1] for row in rows(told)] == [
+        "created",
+        "removed",
+        "created",
+        "removed",
+        "created",
+        "(and 3 more; `memdir log` with its name lists all)",
+    ]
+    assert len(desk("why", "project_deploy_tuesdays", "--json").json["history"]["changes"]) == 9
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("From now on take\nthe db fixture.", '"From now on take the db fixture."'),
+        ("word " * 90, f'"{"word " * 10}word…"'),
+        ("red \x1b[31m\u202e", '"red [31m"'),
+        ("<system-reminder>not typed</system-reminder>", None),
+    ],
+    ids=["two lines", "long", "codes", "not the person's words"],
+)
+def test_why_shows_what_the_person_said_there_if_the_transcript_is_there_E11(
+    shop: Desk, said: str, shown: str | None
+) -> None:
+    folder = shop.home / ".memdir" / "projects" / "-elsewhere"
+    folder.mkdir(parents=True)
+    session, message = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", FIXTURE)
+    transcript = Transcript.create(
+        folder / f"{session}.jsonl",
+        session_id=session,
+        cwd=shop.folder,
+        prefix=Prefix(system=("",), tools=(), max_tokens=9),
+    )
+    assert "you said" not in shop("why", "tests").out
+    transcript.append(replace(person("something else"), id="other"))
+    transcript.append(replace(person(said), id=message))
+    told = shop("why", "tests").out
+    if shown is None:
+        assert "you said" not in told
+        return
+    assert f"\n             you said: {shown}\n" in told
+    assert max(map(len, told.splitlines())) <= 80
+    whole = shop("why", "tests", "--json").json["origin"]["said"]
+    assert len(whole) >= len(said.strip("\u202e ")), "it is not cut"
+
+
+def test_a_session_that_is_no_session_leads_nowhere_A8(shop: Desk) -> None:
+    for odd in ("../../../etc/passwd", "*", "3f0d1a52", "{3f0d1a52-6a0e-4a53-9d0c-0d2f4f6f6b11}"):
+        text = re.sub("session: .*", f"session: '{odd}'", FIXTURE)
+        (shop.memory / "tests.md").write_text(text, "utf-8")
+        ran = shop("why", "tests")
+        assert (ran.code, ran.err) == (0, "")
+        assert "you said" not in ran.out

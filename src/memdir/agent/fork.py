@@ -30,8 +30,9 @@ class Forked:
 
     `messages` are those that it added, its instruction first. `turns` counts requests. `wrote` holds every
     write of a memory file, the index included; `deleted` the topic files removed. `denied` counts refused
-    calls. Reaching the limit of turns is a success like any other end. `error`: what the model failed with,
-    if it did; whether what was written by then stays is for the caller to say.
+    calls; `held` are the files of writes that wait for the person. Reaching the limit of turns is a success
+    like any other end. `error`: what the model failed with, if it did; whether what was written by then stays
+    is for the caller to say.
     """
 
     messages: tuple[Message, ...]
@@ -40,6 +41,7 @@ class Forked:
     wrote: tuple[Written, ...]
     deleted: tuple[str, ...]
     denied: int
+    held: tuple[str, ...]
     stop: Literal["end", "turn limit", "failed"]
     seconds: float
     error: ModelError | None = None
@@ -92,6 +94,7 @@ async def fork(
         wrote=tuple(background.context.wrote),
         deleted=tuple(background.context.deleted),
         denied=background.denied,
+        held=tuple(dict.fromkeys(background.context.held)),
         stop=stop,
         seconds=round(time.monotonic() - began, 3),
         error=failure,
@@ -114,6 +117,7 @@ def _background(
         host=agent.files,
         wrote=[],
         deleted=[],
+        held=[],
     )
     return Agent(
         id=agent.id,

@@ -21,20 +21,26 @@ import anyio.to_thread
 
 from memdir.agent.attachments import changed_files, memory_write
 from memdir.agent.closing import interrupted
-from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, TURN_ENDED, Events
+from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, HELD, TURN_ENDED, Events
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
 from memdir.agent.tools.base import Output, check_input
 from memdir.agent.transcript import Transcript
-from memdir.errors import Aborted, SecretStopped, ToolError, TurnLimit, UsageError
+from memdir.agent.vetting import evidence
+from memdir.errors import Aborted, SecretStopped, ToolError, TurnLimit, UsageError, Withheld
+from memdir.memory.history import By
 from memdir.memory.topic import Origin
 from memdir.model.client import ModelClient, OnText
 from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
 from memdir.prompts import render
+from memdir.trust.evidence import Evidence
 
 BROKEN_OFF = render("note_broken_off")
 GO_ON = render("note_go_on")
+
+BY_A_TOOL = "a tool call of a conversation"
+"""The reason of what an agent writes, as the history has it."""
 
 _log = logging.getLogger("memdir")
 
@@ -89,6 +95,12 @@ class Agent:
     steps: int = field(default=0, init=False)
     denied: int = field(default=0, init=False)
     _scope: anyio.CancelScope | None = field(default=None, init=False)
+    _read: tuple[int, Evidence] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """What a tool writes into memory is judged by the conversation as it stands at the call (E11)."""
+        if self.context.memory is not None:
+            self.context = replace(self.context, evidence=self._evidence)
 
     @property
     def is_running(self) -> bool:
@@ -207,6 +219,8 @@ class Agent:
             said = str(error)
             if isinstance(error, SecretStopped):
                 self._deny(call, "a secret in it")
+            if isinstance(error, Withheld):
+                self._tell(HELD, why=error.code)
         except Exception as error:  # noqa: BLE001 - a tool's fault is told to the model, and the turn goes on
             self._log_failure(call.name, error)
             said = f"{call.name} failed unexpectedly ({type(error).__name__}: {error}). Try another way."
@@ -249,7 +263,18 @@ class Agent:
         self.add(message)
         if message.origin == "person":
             origin = Origin(session=self.id, message=message.id, worker=self.label)
-            self.context = replace(self.context, origin=origin)
+            by = By(worker=self.label, session=self.id, message=message.id, reason=BY_A_TOOL)
+            memory = self.context.memory.on_behalf(by) if self.context.memory else None
+            self.context = replace(self.context, origin=origin, memory=memory)
+
+    def _evidence(self) -> Evidence:
+        """Who said what so far. Memories that were read are known, and what tools said of them is no news."""
+        assert self.context.memory is not None, "only then it is asked for"  # noqa: S101
+        if self._read is None or self._read[0] != len(self.messages):  # a long conversation takes a while
+            memory, cwd = self.context.memory.directory, self.context.cwd
+            found = evidence(tuple(self.messages), self.files, memory=memory, cwd=cwd)
+            self._read = (len(self.messages), found)
+        return self._read[1]
 
     def add(self, *messages: Message) -> None:
         """Append to the conversation and its transcript; before the first turn, what comes first (I3)."""

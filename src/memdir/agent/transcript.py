@@ -41,6 +41,8 @@ from memdir.model.messages import (
 VERSION = 1
 _LINE_ENDS = ("\x85", "\u2028", "\u2029")
 """What JSON leaves as it is and some readers take for the end of a line."""
+_LONG_AGO = 3600.0
+"""Seconds after which nobody is still at a file that takes a moment."""
 _TYPES = frozenset({"user", "assistant", "attachment"})
 _ROLES = frozenset({"user", "assistant"})
 _ORIGINS = frozenset(get_args(Origin))
@@ -122,6 +124,12 @@ class Transcript:
         while self._waiting:
             fs.append_line(self.path, self._waiting[0], sync=True)
             del self._waiting[0]
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left beside the transcripts. Nobody locks that folder, so age decides."""
+    if any(folder.glob(".memdir-*.tmp")):
+        fs.sweep_temporaries(folder, older_than=_LONG_AGO)
 
 
 def read(path: Path) -> Recorded:

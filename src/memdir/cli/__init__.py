@@ -25,11 +25,15 @@ from memdir.errors import MemdirError, UsageError
 COMMANDS = {
     "chat": "memdir.cli.chat:chat",
     "demo": "memdir.cli.demo:demo",
+    "diff": "memdir.cli.history:diff",
     "doctor": "memdir.cli.doctor:doctor",
     "edit": "memdir.cli.files:edit",
     "forget": "memdir.cli.files:forget",
+    "inbox": "memdir.cli.inbox:inbox",
     "learn": "memdir.cli.learn:learn",
+    "ledger": "memdir.cli.ledger:ledger",
     "list": "memdir.cli.files:list_",
+    "log": "memdir.cli.history:log",
     "models": "memdir.cli.models:models",
     "path": "memdir.cli.status:path",
     "recall": "memdir.cli.recall:recall",
@@ -37,6 +41,7 @@ COMMANDS = {
     "restore": "memdir.cli.files:restore",
     "show": "memdir.cli.files:show",
     "status": "memdir.cli.status:status",
+    "undo": "memdir.cli.history:undo",
     "why": "memdir.cli.why:why",
 }
 

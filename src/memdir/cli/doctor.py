@@ -9,6 +9,7 @@ import click
 from memdir import app
 from memdir.cli.opening import open_project
 from memdir.cli.output import emit_json, json_option, line, talk
+from memdir.cli.status import history_of
 from memdir.errors import MemdirError, SecretFound
 from memdir.memory.checkup import Finding, examine
 from memdir.memory.store import MemoryDir
@@ -53,6 +54,8 @@ def _print(project: app.Project, findings: list[Finding], *, marked: int) -> Non
         click.echo(line(f"    {one.cure}"))
     notes = f"; secrets on lines that are marked as harmless: {marked}" if marked else ""
     talk(line(_closing(project, findings) + notes))
+    if project.memory and (why := history_of(project)):
+        talk(line(f"history is off: {why}. Changes are made all the same, and can't be shown or undone"))
 
 
 def _closing(project: app.Project, findings: list[Finding]) -> str:
@@ -80,6 +83,7 @@ def _as_json(project: app.Project, findings: list[Finding]) -> dict[str, Any]:
         "on": project.memory is not None,
         "reason": _reason(project),
         "memory": str(places.memory) if places.memory else None,
+        "history": history_of(project),
         "findings": [
             {
                 "path": one.file,

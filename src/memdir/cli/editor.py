@@ -14,7 +14,9 @@ from pathlib import Path
 
 from memdir.app import Project
 from memdir.errors import MemdirError, UsageError
+from memdir.memory.history import By
 from memdir.memory.store import Written
+from memdir.project import ASKED
 
 
 def edit_memory(project: Project, name: str) -> Written | None:
@@ -39,7 +41,7 @@ def edit_memory(project: Project, name: str) -> Written | None:
         if changed == stored.data:
             copy.unlink(missing_ok=True)
             return None
-        own = memory.by_person()
+        own = memory.by_person().on_behalf(By(worker="edit", reason=ASKED))
         written = own.write(stored.file, changed, expected=stored.digest, now=project.now(), origin=None)
     except (MemdirError, OSError) as error:
         _keep_or_drop(copy, stored.data, error)

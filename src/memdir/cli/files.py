@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from memdir import app
+from memdir.cli import changes
 from memdir.cli.opening import memory_of, open_project
-from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.errors import NotFound, SecretFound, UsageError
 from memdir.memory import entrypoint, manifest, topic
+from memdir.memory.history import By
 from memdir.memory.scan import Header
 from memdir.memory.store import MemoryDir, Stored
 from memdir.memory.trash import Trashed
+from memdir.project import ASKED
 
 if TYPE_CHECKING:
     from memdir.extract.saved import Change
@@ -168,53 +171,119 @@ def _standard_input() -> str:
 
 @click.command(short_help="Forget one memory; it waits in the trash.")
 @click.argument("name")
+@click.option("--erase", is_flag=True, help="Leave nothing of it: not in the trash, not in the history.")
+@click.option("--yes", is_flag=True, help="With --erase: do it without asking.")
 @json_option
 @click.pass_obj
-def forget(opened: app.Opening, name: str, as_json: bool) -> None:
-    """Forget one memory: it moves to the trash, from where `restore` brings it back."""
+def forget(opened: app.Opening, name: str, erase: bool, yes: bool, as_json: bool) -> int:
+    """Forget one memory: it moves to the trash, from where `restore` brings it back.
+
+    With --erase it is gone for good, from the trash and the history too, and so is what was noted of its use.
+    NAME may then be one that is forgotten already. Afterwards all is searched for its words, and where they
+    still stand is told: in transcripts, say, which are yours to delete.
+    """
     project = open_project(opened)
-    memory = memory_of(project)
-    file = project.find(name)
+    if erase:
+        from memdir.cli.erase import erase_memory
+
+        return erase_memory(project, name, yes=yes, as_json=as_json)
+    if yes:
+        raise UsageError("--yes goes with --erase", hint="nothing is asked without it")
+    trashed = forget_memory(project, name, by=By(worker="forget", reason=ASKED))
+    if as_json:
+        emit_json(forgotten=trashed.file)
+    else:
+        talk(f"forgot {line(trashed.file)}; `memdir restore {shlex.quote(trashed.file)}` brings it back")
+    return 0
+
+
+def forget_memory(project: app.Project, name: str, *, by: By) -> Trashed:
+    """Move the memory of that name to the trash, as a change of that one.
+
+    Raises:
+        NotFound: there is none.
+        UsageError: several have that name, or it is the index.
+    """
+    memory, file = memory_of(project), project.find(name)
     if file == entrypoint.NAME:
         raise UsageError(
             f"{entrypoint.NAME} is the index, not a memory", hint="`memdir list` shows what can be forgotten"
         )
-    trashed = memory.delete(file, now=project.now(), expected=memory.read(file).digest)
-    if as_json:
-        emit_json(forgotten=trashed.file)
-        return
-    talk(f"forgot {trashed.file}; `memdir restore {shlex.quote(trashed.file)}` brings it back")
+    expected = memory.read(file).digest
+    return memory.on_behalf(by).delete(file, now=project.now(), expected=expected)
 
 
-@click.command(short_help="Bring a forgotten memory back.")
+@click.command(short_help="Bring a forgotten memory back, or an earlier state.")
 @click.argument("name", required=False)
+@click.option("--at", "point", metavar="CHANGE|DATE", help="As it was right after a change, or at a moment.")
 @json_option
 @click.pass_obj
-def restore(opened: app.Opening, name: str | None, as_json: bool) -> None:
-    """Bring a forgotten memory back; without NAME, list what is in the trash, the latest first."""
-    memory = memory_of(open_project(opened))
+def restore(opened: app.Opening, name: str | None, point: str | None, as_json: bool) -> None:
+    """Bring a forgotten memory back; without NAME, list what is in the trash, the latest first.
+
+    With --at a memory is again as it was, whether or not it is there now: right after a change, by its id as
+    `memdir log NAME` shows it, or at a moment, as in 2026-03-05T14:30. A date alone means the end of the day.
+    """
+    project = open_project(opened)
+    memory = memory_of(project)
+    if point is not None:
+        _restore_at(project, name, point, as_json=as_json)
+        return
     if name is None:
         _list_trash(memory.trashed(), as_json=as_json)
         return
-    found = _in_trash(memory, name)
-    written = memory.restore(found.file, id=found.id)
+    found = in_trash(memory, name)
+    written = memory.on_behalf(By(worker="restore", reason=ASKED)).restore(found.file, id=found.id)
     if as_json:
         emit_json(restored=written.file)
     else:
-        talk(f"restored {written.file}")
+        talk(f"restored {line(written.file)}")
+
+
+def _restore_at(project: app.Project, name: str | None, point: str, *, as_json: bool) -> None:
+    """Bring back how a memory was."""
+    from memdir.cli import past
+    from memdir.memory.revising import restore_at
+
+    if name is None:
+        raise UsageError("say which memory, as in: memdir restore NAME --at 1a2b3c4")
+    memory = memory_of(project)
+    history = past.look(memory)
+    file, meant = past.file_of(project, history, name), past.point_of(history, point)
+    at = meant if isinstance(meant, datetime) else meant.id
+    by = By(worker="restore", reason=ASKED)
+    try:
+        written = restore_at(memory.on_behalf(by), file, at, now=project.now())
+    except NotFound as error:
+        there = next((one for one in history.log(file=file) if past.leaves(one, file)), None)
+        if there is not None:
+            last = f"memdir restore {shlex.quote(file)} --at {changes.short(there.id)}"
+            error.hint = f"`{last}` brings back how it was last; `memdir log` with its name shows the others"
+        raise
+    if as_json:
+        emit_json(restored=written.file, at=at.isoformat() if isinstance(at, datetime) else at)
+        return
+    when = changes.when(meant) if isinstance(meant, datetime) else f"after {changes.short(meant.id)}"
+    if written.action == "unchanged":
+        talk(f"{line(written.file)} is as it was {when}; nothing changed")
+    else:
+        undo = f"memdir undo {changes.short(by.change)}"
+        talk(f"{line(written.file)} is again as it was {when}; `{undo}` takes that back")
+    if written.warning:
+        talk(f"warning: {written.warning}")
 
 
 def _list_trash(trashed: list[Trashed], *, as_json: bool) -> None:
     if as_json:
         emit_json(trash=[{"path": item.file, "forgotten": item.deleted} for item in trashed])
     elif trashed:
-        rows = ((_local(item.deleted), manifest.harmless(item.file)) for item in trashed)
+        rows = ((changes.instant(item.deleted), manifest.harmless(item.file)) for item in trashed)
         click.echo(columns(rows))
     else:
         talk("the trash is empty")
 
 
-def _in_trash(memory: MemoryDir, name: str) -> Trashed:
+def in_trash(memory: MemoryDir, name: str) -> Trashed:
     """The entry that a person means by a file, with or without `.md`, or by a memory's name.
 
     Raises:
@@ -230,11 +299,3 @@ def _in_trash(memory: MemoryDir, name: str) -> Trashed:
         if wanted == topic.parse(data, filename=item.file).name.casefold():
             return item
     raise NotFound(f"there is no {name!r} in the trash", hint="`memdir restore` alone lists what is there")
-
-
-def _local(instant: str) -> str:
-    """A stored moment, to the minute, in the person's time zone."""
-    try:
-        return f"{datetime.fromisoformat(instant).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return instant

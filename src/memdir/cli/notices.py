@@ -9,11 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.agent.events import DEGRADED, EXTRACTED, FAILED, NO_SHARED_CACHE, TURN_ENDED, Event, Value
+from memdir.agent.events import (
+    CHANGED_OUTSIDE,
+    DEGRADED,
+    DISABLED,
+    EXTRACTED,
+    FAILED,
+    HELD,
+    NO_SHARED_CACHE,
+    TURN_ENDED,
+    WAITING,
+    Event,
+    Value,
+)
 from memdir.cli.output import visible
 from memdir.errors import Conflict
 from memdir.extract.saved import LABEL as EXTRACTION
 
+_JOBS = {EXTRACTION: "saving memories"}
+_STEPS = {
+    "marker": "noting that a part of this conversation is not saved yet",
+    "journal": "noting what a run is about to change",
+}
 _BY_RULES = {EXTRACTION: "memories are saved by rules", "recall": "memories are chosen by their words"}
 
 
@@ -55,6 +72,15 @@ def notice_of(event: Event) -> Notice | None:
     said = {key: visible(str(value)) for key, value in event.fields.items() if value is not None}
     if event.name == TURN_ENDED and event.fields.get("cut") and said.get("agent") == "main":
         return Notice(text="(the answer ended at its length limit; ask the model to go on)")
+    if event.name in (WAITING, DISABLED):
+        verb = "waits" if event.name == WAITING else "is off"
+        text = f"({_JOBS.get(said['job'], said['job'])} {verb}: {said['why']})"
+        return Notice(text=text, job=said["job"], key=f"{event.name} {said['job']}")
+    if event.name == CHANGED_OUTSIDE:
+        return _outside(said)
+    if event.name == HELD:
+        text = "(a memory was not saved, and waits for your word: `memdir inbox`)"
+        return Notice(text=text, job="inbox", key=text)
     if event.name == FAILED:
         return _failed(said, again=event.fields.get("again"))
     if event.name == DEGRADED:
@@ -72,12 +98,22 @@ def notice_of(event: Event) -> Notice | None:
     return None
 
 
+def _outside(said: Mapping[str, str]) -> Notice:
+    """Memory files were changed by no tool of ours, which the person has done, or somebody else."""
+    what = f"since the last time, {said['names']} changed outside memdir"
+    change = said["change"]
+    text = f"({what}: `memdir diff {change}` shows how, `memdir undo {change}` takes it back)"
+    return Notice(text=text, job="memory", key=text)
+
+
 def _failed(said: Mapping[str, str], *, again: Value) -> Notice:
     job, error = said.get("where"), said.get("error")
     why = said.get("why", error)
     if job == EXTRACTION and again is not None:
         return _not_saved(said, again=bool(again))
-    text = f"({job} failed: {error}; the conversation goes on)"
+    text = f"({_STEPS.get(job or '', job)} failed: {error}; the conversation goes on)"
+    if job == "earlier sessions":
+        text = f"(what earlier conversations have left is not saved yet: {why}; the next one tries again)"
     if job == "cursor":
         text = (
             f"(how far this conversation is saved can't be noted in {said['path']}: {why}. Nothing is lost, "
@@ -111,7 +147,8 @@ def _degraded(said: Mapping[str, str], *, lasting: bool) -> Notice:
     what = _BY_RULES.get(job, f"{job} goes on by rules")
     cure = f". {said['cure']}" if lasting and "cure" in said else ""
     when = "from now on" if lasting else "meanwhile"
-    return Notice(text=f"({_why(said)}; {what} {when}{cure})", job=job)
+    text = f"({_why(said)}; {what} {when}{cure})"
+    return Notice(text=text, job=job, key=text)
 
 
 def _why(said: Mapping[str, str]) -> str:

@@ -10,13 +10,16 @@ import click
 
 from memdir import app
 from memdir.agent.shell.wall import standing
+from memdir.cli.ledger import budget_as_json, budget_in_words, ledger_of
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, line, talk
-from memdir.errors import UsageError
+from memdir.errors import UnsafePath, UsageError
+from memdir.extract.unfinished import Unfinished
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir
 from memdir.model import endpoints, specs
 from memdir.model.jobs import Models, parsed
+from memdir.model.ledger import Budget
 
 
 @click.command(short_help="Print where the memory is.")
@@ -48,11 +51,11 @@ def path(opened: app.Opening, as_json: bool) -> None:
 def status(opened: app.Opening, model: str | None, as_json: bool) -> None:
     """Say whether memory is on, where it is, how full it is, which models work on it, and what needs care."""
     project = open_project(opened, model=model, quiet=True)
-    facts = _facts(project)
+    facts, budget = _facts(project), _budget(project)
     if as_json:
-        emit_json(**facts)
+        emit_json(**facts, budget=budget_as_json(budget) if isinstance(budget, Budget) else None)
         return
-    click.echo(columns(((label, line(text)) for label, text in _rows(facts)), wrap=True))
+    click.echo(columns(((label, line(text)) for label, text in _rows(facts, budget)), wrap=True))
     for sentence in (*facts["warnings"], *facts["problems"]):
         talk(line(f"warning: {sentence}"))
 
@@ -79,15 +82,35 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "dream": settings.features.dream,
         "wall": wall.name,
         "wallSays": wall.says,
+        "history": history_of(project),
         "warnings": [*project.warnings, *dict.fromkeys(wrong.values())],
         "problems": [],
     }
     if project.memory is None:
         return facts
+    left = Unfinished(project.places.pending).dead(project.memory.directory)
+    facts |= {"inbox": len(project.memory.inbox.items()), "unfinished": len(left)}
     try:
         return facts | _contents(memory_of(project))
     except OSError as error:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
+
+
+def _budget(project: app.Project) -> Budget | str:
+    """What is left of today's budget; or why nobody knows."""
+    try:
+        return ledger_of(project).budget()
+    except (OSError, UnsafePath) as error:
+        why = error.strerror if isinstance(error, OSError) else error.reason
+        return f"not known: the ledger can't be read ({why})"
+
+
+def history_of(project: app.Project) -> str | None:
+    """Why changes are not recorded, or not all of them; None: they are."""
+    history = project.memory.history if project.memory else None
+    if history is None:
+        return "memory is off"
+    return history.off or history.failure
 
 
 def _wrong(names: Mapping[str, str], places: Mapping[str, str]) -> dict[str, str]:
@@ -116,7 +139,7 @@ def _contents(memory: MemoryDir) -> dict[str, Any]:
     }
 
 
-def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
     def switch(name: str) -> str:
         return "on" if facts[name] else "off"
 
@@ -139,5 +162,18 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("recall", f"{switch('recall')}, {by('recallModel')}"),
         ("extraction", f"{switch('extract')}, {by('extractModel')}"),
         ("dream", f"{switch('dream')}, {by('dreamModel')}"),
+        ("history", f"off: {facts['history']}" if facts["history"] else "on: `memdir log`, `memdir undo`"),
+        *_waiting(facts),
+        ("budget", budget_in_words(budget) if isinstance(budget, Budget) else budget),
         ("background", f"commands only read; wall: {facts['wallSays']}"),
     ]
+
+
+def _waiting(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """What waits for the person, or for their next conversation."""
+    inbox, left = facts.get("inbox", 0), facts.get("unfinished", 0)
+    rows = [("inbox", f"{inbox} waiting for your word: `memdir inbox`")] if inbox else []
+    if left:
+        have = "1 conversation has" if left == 1 else f"{left} conversations have"
+        rows.append(("unfinished", f"{have} something to save yet; the next one does it"))
+    return rows

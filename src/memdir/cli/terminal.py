@@ -20,19 +20,14 @@ from memdir import app
 from memdir.agent.events import Event
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
-from memdir.cli.editor import edit_memory
 from memdir.cli.lines import Lines
 from memdir.cli.notices import Notice, notice_of, settles
-from memdir.cli.output import columns, complain, talk, visible
+from memdir.cli.output import complain, talk, visible
+from memdir.cli.slash import obey
 from memdir.errors import Aborted, MemdirError, ModelError
 from memdir.extract.saved import Saved
-from memdir.memory import manifest
 from memdir.model.messages import ToolUse, Usage
 from memdir.model.pauses import in_words
-
-HELP = """\
-/memory          the memories of this project      /memory NAME   open one in your editor
-/remember TEXT   remember something                /exit          end (also Ctrl-D)"""
 
 INTERRUPTED = 130
 LONGEST_ACT = 100
@@ -83,18 +78,17 @@ class Terminal:
             finished = await runtime.finish()
         self._waiting = None
         if not finished:
-            await self._give_up_saving()
+            await runtime.give_up()
             talk("saving was broken off; nothing is half-written")
         self._drop(lambda notice: notice.passing)  # nothing is tried again after this
         self._tell_notices()
         extractor, messages = self.conversation.extractor if self.conversation else None, self._agent.messages
         if self._agent.transcript and extractor is not None and extractor.is_behind(messages):
-            talk(f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}` saves what is missing")
-
-    async def _give_up_saving(self) -> None:
-        extractor = self.conversation.extractor if self.conversation else None
-        if extractor is not None:
-            await extractor.give_up()
+            command = f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}`"
+            if extractor.is_left_to_others:
+                talk(f"the next conversation here saves what is missing; {command} does it now")
+            else:
+                talk(f"{command} saves what is missing")
 
     def interrupt(self) -> None:
         """The person pressed Ctrl-C: break off the answer, the question at the prompt, or the saving."""
@@ -137,46 +131,12 @@ class Terminal:
         return line
 
     async def _command(self, words: str) -> None:
-        name, _, rest = words.partition(" ")
         try:
-            match name, rest.strip():
-                case "/memory", "":
-                    self._list()
-                case "/memory", wanted:
-                    await anyio.to_thread.run_sync(self._open, wanted)
-                case "/remember", "":
-                    talk("what should be remembered? as in: /remember we deploy on Tuesdays")
-                case "/remember", text:
-                    self._remember(text)
-                case "/help", _:
-                    talk(HELP)
-                case _:
-                    talk(f"there is no {visible(name)}\n{HELP}")
+            await anyio.to_thread.run_sync(partial(obey, self.project, words, session=self._agent.id))
         except MemdirError as error:
             complain(error)
         except OSError as error:
             complain(f"error: {error.filename or ''}: {error.strerror}")
-
-    def _list(self) -> None:
-        memory = self.project.require_memory()
-        rows = [
-            (one.type or "-", manifest.harmless(one.path), manifest.harmless(one.description or one.name))
-            for one in memory.list()
-        ]
-        talk(columns(rows) if rows else "no memories yet")
-        talk(f"in {memory.directory}")
-
-    def _open(self, name: str) -> None:
-        written = edit_memory(self.project, name)
-        talk(f"{written.action} {written.file}" if written else "nothing changed")
-        if written and written.warning:
-            talk(f"warning: {written.warning}")
-
-    def _remember(self, text: str) -> None:
-        saved = self.project.remember(text, session=self._agent.id)
-        if saved.refused:
-            raise saved.refused[0]
-        talk(saved.notice or "that is remembered already")
 
     # -- what the conversation says --------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK_FILE = ".memdir-lock"
+_REMOVED = 1.0
+"""Seconds more to reach for a folder that others remove, as they do when they are done with a lock."""
 
 
 @contextmanager
@@ -30,11 +32,11 @@ def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
     Raises:
         Conflict: somebody else held it all that time.
     """
-    make_private(directory)
     busy = Conflict(f"{directory} is busy: somebody else is writing there", hint="try again in a moment")
     if sys.platform == "win32":
         from filelock import FileLock, Timeout
 
+        make_private(directory)
         try:
             with FileLock(directory / LOCK_FILE, timeout=timeout):
                 yield
@@ -43,7 +45,7 @@ def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
     else:
         deadline = time.monotonic() + timeout
         while (fd := _take(directory, deadline)) is not None and not _is_still(fd, directory):
-            os.close(fd)  # the folder was moved away while we waited for it
+            os.close(fd)  # the folder was moved away, or removed by who held it, while we waited for it
         if fd is None:
             raise busy
         with closing(fd):
@@ -56,7 +58,7 @@ def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
 
 def _take(directory: Path, deadline: float) -> int | None:
     """A descriptor that holds the lock, or None when the time is up."""
-    fd = _lockable(directory)
+    fd = _made(directory, deadline)
     pause = 0.001
     try:
         while not (taken := _try(fd)) and time.monotonic() < deadline:
@@ -68,6 +70,17 @@ def _take(directory: Path, deadline: float) -> int | None:
     if not taken:
         os.close(fd)
     return fd if taken else None
+
+
+def _made(directory: Path, deadline: float) -> int:
+    """As `_lockable`; the folder is made if it is missing, and anew if somebody removes it meanwhile."""
+    while True:
+        make_private(directory)
+        try:
+            return _lockable(directory)
+        except FileNotFoundError:
+            if time.monotonic() >= deadline + _REMOVED:
+                raise
 
 
 def _lockable(directory: Path) -> int:

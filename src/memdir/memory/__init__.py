@@ -11,7 +11,8 @@ reading.py      a file's beginning and status, from one opening
 scan.py         directory -> headers
 traits.py       what a memory says of itself: manual, warning, out of date
 index/          all words of a directory, ready to be searched
-manifest.py     headers -> the lines a model reads; ages; harmless text
+fence.py        text of others -> text that stays data inside ours
+manifest.py     headers -> the lines a model reads; ages
 trash.py        deleted topics, until they are restored
 leaks.py        what is about to be written -> a refusal, if there is a secret in it
 mending.py      what killed writers left is put right, or told

@@ -26,8 +26,10 @@ from typing import Final, Literal
 
 from memdir import fs
 from memdir.errors import Conflict, NotFound, UnsafePath
-from memdir.memory import encoding, entrypoint, leaks, mending, topic, undoing
+from memdir.memory import encoding, entrypoint, leaks, mending, plan, topic, undoing
 from memdir.memory.entrypoint import NAME, Pointer
+from memdir.memory.history import By, Change, History
+from memdir.memory.inbox import Inbox
 from memdir.memory.index_file import IndexFile
 from memdir.memory.journal import Deleted, Journal, noting
 from memdir.memory.scan import Header, scan
@@ -84,23 +86,35 @@ class Written:
 
 
 class MemoryDir:
-    """A memory directory and the trash that belongs to it. `file` is a path relative to it, with `/`.
+    """A memory directory, with the trash, the inbox and the history that belong to it. `file` is a path
+    relative to it, with `/`. Each change is recorded in the history, if there is one (H2).
 
     Raised by all that take a file: UnsafePath for one that is no visible `.md` inside the directory.
     Conflict: the directory is busy, or a file is not what the caller expected.
     """
 
-    def __init__(self, directory: Path, *, trash: Path) -> None:
+    def __init__(
+        self, directory: Path, *, trash: Path, inbox: Path | None = None, history: History | None = None
+    ) -> None:
         self.directory = directory
         self.trash = Trash(trash)
+        self.inbox = Inbox(inbox or trash.with_name(f"{trash.name}-inbox"))
+        self.history = history
         self.index_file = IndexFile(directory)
         self.journal: Journal | None = None
+        self.by: By | None = None
         self._by_person = False
 
     def by_person(self) -> MemoryDir:
         """The same directory, written to by the person's own hand: lines they marked may hold secrets."""
         view = copy(self)
         view._by_person = True  # noqa: SLF001 - its own kind
+        return view
+
+    def on_behalf(self, by: By) -> MemoryDir:
+        """The same directory, with what is done by it recorded as one change of that one."""
+        view = copy(self)
+        view.by = by
         return view
 
     def prepare(self) -> None:
@@ -117,6 +131,10 @@ class MemoryDir:
             raise UnsafePath(str(file), reason="memory files end in .md")
         return place
 
+    def name(self, place: Path) -> str:
+        """The name in the directory of a file's real path. The index has one, also where it is a link."""
+        return NAME if self.index_file.is_at(place) else place.relative_to(self._root).as_posix()
+
     def why_not(self, file: str | Path) -> str | None:
         """Why `path` refuses a file, or None if it does not."""
         try:
@@ -130,7 +148,7 @@ class MemoryDir:
     def read(self, file: str | Path) -> Stored:
         """A file with what a later write needs. Raises NotFound."""
         place = self.path(file)
-        name = self._name(place)
+        name = self.name(place)
         try:
             mtime_ns = place.stat().st_mtime_ns  # before the bytes: a change in between makes it look old
         except FileNotFoundError as error:
@@ -178,7 +196,7 @@ class MemoryDir:
         A topic that has a header is stamped (F1). `warning` says so when the index is over a limit (F7).
         Raises SecretFound for a secret that the old bytes did not hold (E10); nothing is written then.
         """
-        with self._alone():
+        with self.changing(origin):
             return self._write(self._place(file), data, expected=expected, now=now, origin=origin)
 
     def save(
@@ -192,9 +210,9 @@ class MemoryDir:
         origin: Origin | None,
     ) -> Written:
         """Write a topic, then its pointer, as one change. `pointer.file` is taken from `file`."""
-        with self._alone():
+        with self.changing(origin):
             place = self._place(file)
-            name = self._name(place)
+            name = self.name(place)
             if not is_topic(name, team=True):
                 raise UnsafePath(str(file), reason="the index, a log or the like, and no place for a memory")
             pointer = replace(pointer, file=name)
@@ -209,9 +227,9 @@ class MemoryDir:
 
         Raises NotFound. On a Conflict all is as it was, also if the file changed at the last moment.
         """
-        with self._alone():
+        with self.changing():
             place = self._memory_path(file)
-            name, data = self._name(place), self._bytes(place)
+            name, data = self.name(place), self._bytes(place)
             if data is None:
                 raise _not_there(name)
             if expected not in (ANY, fs.digest(data)):
@@ -221,7 +239,7 @@ class MemoryDir:
             trashed = self.trash.put(name, data, mtime_ns=mtime_ns, pointers=lines, now=now)
             step = Deleted(entry=trashed, data=data)
             if self.journal is not None:
-                self.journal.steps.append(step)
+                self.journal.add(step)
             try:
                 self.index_file.change(partial(_without, file=name, lines=lines))
                 if self._bytes(place) not in (data, None):
@@ -230,20 +248,27 @@ class MemoryDir:
                 self._put_lines_back(trashed, data)
                 self.trash.drop(trashed)
                 if self.journal is not None:
-                    self.journal.steps.remove(step)
+                    self.journal.drop(step)
                 raise
             with suppress(FileNotFoundError):
                 fs.remove_durably(place, within=self._root)
             return trashed
+
+    def unpoint(self, file: str | Path) -> None:
+        """Take the index's lines for a file out, if there are any and the file is not there."""
+        with self.changing():
+            name = self.name(self._memory_path(file))
+            if not (self.directory / name).exists():
+                self.index_file.change(partial(entrypoint.remove, file=name))
 
     def restore(self, file: str | Path, *, id: str | None = None) -> Written:  # noqa: A002 (as in Trashed)
         """Bring a deleted topic back, bytes, mtime and pointer: the newest one of that name, or `id`.
 
         Raises NotFound, and Conflict where another file of that name is there already.
         """
-        with self._alone():
+        with self.changing():
             place = self._memory_path(file)
-            name = self._name(place)
+            name = self.name(place)
             entry, data = self.trash.get(name, id)
             try:
                 if self._bytes(place) != data:  # equal: a restore that was killed is done again
@@ -292,7 +317,7 @@ class MemoryDir:
         """
         if not journal.steps:
             return ()
-        with self._alone():
+        with self.changing():
             return undoing.take_back(self, journal)
 
     # -- keeping order ----------------------------------------------------------------------------------
@@ -301,8 +326,23 @@ class MemoryDir:
         """Put right what a killed writer left; says what it did (see `mending`)."""
         if not self.directory.is_dir():
             return []
-        with self._alone():
+        with self.changing(By(worker="mend", reason="what a killed writer left was put right")):
             return mending.mend(self)
+
+    def look(self) -> Change | None:
+        """Record what was changed outside memdir since the last look (H2). None: nothing was, or there is no
+        history.
+        """
+        if self.history is None or self.history.off:
+            return None
+        with self.alone():
+            return self.history.look()
+
+    def tidy(self) -> None:
+        """Pack the history, if much has come together."""
+        if self.history is not None and self.directory.is_dir():
+            with self.alone():
+                self.history.tidy()
 
     def problems(self) -> Sentences:
         """What a person should look at, a sentence each (see `mending`)."""
@@ -314,15 +354,23 @@ class MemoryDir:
     def _root(self) -> Path:
         return Path(os.path.realpath(self.directory))
 
-    def _name(self, place: Path) -> str:
-        """A file's name in the directory. The index has one name, also where that is a link to another."""
-        return NAME if self.index_file.is_at(place) else place.relative_to(self._root).as_posix()
-
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
+        """Hold the directory's lock; an undo that was killed half-way is finished first. Not re-entrant."""
         fs.make_private(self.directory)
         with fs.locked(self.directory):
+            plan.finish(self)
             yield
+
+    @contextmanager
+    def changing(self, who: Origin | By | None = None) -> Iterator[None]:
+        """Hold the lock, and have what is done inside recorded: as `on_behalf` says, or else as `who`'s."""
+        with self.alone():
+            if self.history is None or self.history.off:
+                yield
+                return
+            with self.history.recording(self.by or _by(who)):
+                yield
 
     def _place(self, file: str | Path) -> Path:
         """`path`, for a file to be written: a new one may not be called by a secret (E10)."""
@@ -332,7 +380,7 @@ class MemoryDir:
 
     def _is_index(self, place: Path) -> bool:
         """Whether it is the index of the directory, or the one of the team's directory in it."""
-        names = tuple(self._name(place).split("/"))
+        names = tuple(self.name(place).split("/"))
         return what_is(names) == "entrypoint" or (names[:1] == ("team",) and names[1:] == (NAME,))
 
     def _memory_path(self, file: str | Path) -> Path:
@@ -350,7 +398,7 @@ class MemoryDir:
     def _write(
         self, place: Path, data: bytes, *, expected: Expected, now: datetime, origin: Origin | None
     ) -> Written:
-        name, old = self._name(place), self._bytes(place)
+        name, old = self.name(place), self._bytes(place)
         known = None if old is None else fs.digest(old)
         if expected is not ANY and known != expected:
             raise _changed(
@@ -384,6 +432,14 @@ class MemoryDir:
             type=topic.parse(data, filename=name).type if is_memory else None,
             warning=entrypoint.over_limit(encoding.readable(data)) if is_index else None,
         )
+
+
+def _by(who: Origin | By | None) -> By:
+    if isinstance(who, By):
+        return who
+    if who is None:
+        return By(worker="memdir")
+    return By(worker=who.worker or "memdir", session=who.session, message=who.message)
 
 
 def _is_word(letter: str) -> bool:

@@ -58,18 +58,46 @@ class Places:
     @property
     def trash(self) -> Path:
         """Where deleted memories of this memory directory wait to be restored."""
-        return self.state / "trash" / self._name
+        return self.state / "trash" / self.name
+
+    @property
+    def inbox(self) -> Path:
+        """Where proposed changes of this memory directory wait for the person (E11)."""
+        return self.state / "inbox" / self.name
+
+    @property
+    def history(self) -> Path:
+        """Every change of this memory directory (H2)."""
+        return self.state / "history" / self.name
+
+    @property
+    def journals(self) -> Path:
+        """What runs that are under way have changed of this memory directory so far."""
+        return self.state / "journal" / self.name
+
+    @property
+    def pending(self) -> Path:
+        """Which sessions are not dealt with to their end (E7)."""
+        return self.state / "pending"
+
+    @property
+    def ledger(self) -> Path:
+        """What background work has cost, a file a day (H3)."""
+        return self.state / "ledger"
+
+    @property
+    def name(self) -> str:
+        """What belongs to the memory directory, and is kept elsewhere, is called.
+
+        Another layout's directory of the same project is another directory.
+        """
+        ordinary = self.memory is None or (self.memory_source == "default" and self.layout == "memdir")
+        return self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
 
     @property
     def usage(self) -> Path:
         """The record of what was recalled of this memory directory, and what became of it (R10)."""
-        return self.state / "usage" / f"{self._name}.sqlite"
-
-    @property
-    def _name(self) -> str:
-        """What belongs to the memory directory, and is kept elsewhere, is called."""
-        ordinary = self.memory is None or self.memory_source == "default"
-        return self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
+        return self.state / "usage" / f"{self.name}.sqlite"
 
 
 def cache_directory(state: Path, memory: Path) -> Path:

@@ -25,6 +25,7 @@ from memdir.errors import Conflict, MemdirError, SecretFound, SecretStopped, Too
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Image, ToolSpec
+from memdir.trust.evidence import Evidence
 
 Input = Mapping[str, Any]
 
@@ -40,7 +41,9 @@ class ToolContext:
     did to the memory directory, in order. `environment` goes to processes, as `process.handed_on` has it.
     `memory_only`: nothing outside memory is written, also if a path leads elsewhere than when it was allowed.
     `host`: the table of the conversation that a fork works for; what the fork writes is no news there (E8).
-    `beside`: what a fork may read besides memory and the working folder.
+    `beside`: what a fork may read besides memory and the working folder. `evidence`: who said what in the
+    conversation as it stands now; None: nobody asks whose words a memory is made of. `held` collects the
+    files of writes that wait for the person (E11).
     """
 
     cwd: Path
@@ -54,6 +57,8 @@ class ToolContext:
     host: FileState | None = None
     wrote: list[Written] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    evidence: Callable[[], Evidence] | None = None
+    held: list[str] = field(default_factory=list)
 
     def folders(self) -> tuple[Path, ...]:
         """The folders that a fork may read; the root of the machine is the working folder of nobody."""

@@ -25,6 +25,7 @@ from memdir.agent.tools.base import (
 )
 from memdir.agent.tools.read import load
 from memdir.agent.tools.text import Shape, decode, lines_of
+from memdir.agent.vetting import vet_deletion, vetted
 from memdir.errors import ToolError
 from memdir.memory import entrypoint
 from memdir.model.messages import ToolSpec
@@ -91,6 +92,7 @@ def save(path: Path, data: bytes, context: ToolContext, *, old: bytes | None) ->
     with told_to_the_model(path):
         if context.memory and in_memory(path, context):
             real = Path(os.path.realpath(path))
+            data = vetted(real, old, data, context, context.memory)
             written = context.memory.write(
                 real, data, expected=expected, now=context.now(), origin=context.origin
             )
@@ -130,7 +132,9 @@ def _delete(path: Path, old: bytes | None, context: ToolContext) -> str:
     if old is None or context.memory is None:
         raise ToolError(f"there is no memory {path} to delete; a new memory needs content")
     with told_to_the_model(path):
-        gone = context.memory.delete(Path(os.path.realpath(path)), now=context.now(), expected=fs.digest(old))
+        real = Path(os.path.realpath(path))
+        vet_deletion(real, old, context, context.memory)
+        gone = context.memory.delete(real, now=context.now(), expected=fs.digest(old))
     context.deleted.append(gone.file)
     context.files.forget(path)
     return f"Deleted the memory {path} and its line in {entrypoint.NAME}"

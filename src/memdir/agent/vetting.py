@@ -1,0 +1,144 @@
+"""A tool's write of a memory -> is it made now, or does it wait for the person? (E11)
+
+`memdir.trust` decides, from the conversation as it stands at the call. What it holds back goes to the inbox
+of the memory directory, where the person accepts or rejects it, and the model is told not to try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from pathlib import Path
+
+from memdir import fs
+from memdir.agent.file_state import FileState
+from memdir.agent.permissions import READERS, WRITERS, target_of
+from memdir.agent.tools.base import ToolContext
+from memdir.errors import ToolError, Withheld
+from memdir.memory import encoding, entrypoint
+from memdir.memory.entrypoint import NAME
+from memdir.memory.pointer import entry, key
+from memdir.memory.store import MemoryDir
+from memdir.model.messages import Block, Message, ToolResult, ToolUse
+from memdir.trust.evidence import Evidence
+from memdir.trust.vet import Held, Proposed, vet
+
+_ADVICE = (
+    "It waits in the person's inbox, and only they can take it from there. Go on with the rest, and don't "
+    "write it again, nor in other words."
+)
+
+
+def evidence(messages: Sequence[Message], files: FileState, *, memory: Path, cwd: Path) -> Evidence:
+    """Who said what in a conversation. The memories that it has seen are known: that a tool showed one makes
+    it no stranger's text.
+    """
+    known = (seen.data for path, seen in files if seen.data is not None and fs.inside(memory, path))
+    calls = (call for message in messages for call in message.tool_uses)
+    ours = {call.id for call in calls if _is_about_memory(call, memory, cwd)}
+    heard = [replace(one, content=tuple(b for b in one.content if not _answers(b, ours))) for one in messages]
+    return Evidence.of(heard, known=map(encoding.readable, known))
+
+
+def _is_about_memory(call: ToolUse, memory: Path, cwd: Path) -> bool:
+    if call.name not in READERS | WRITERS:
+        return False
+    try:
+        return fs.inside(memory, target_of(call, cwd))
+    except (ToolError, OSError, ValueError):
+        return False
+
+
+def _answers(block: Block, calls: Set[str]) -> bool:
+    return isinstance(block, ToolResult) and block.tool_use_id in calls
+
+
+def vetted(path: Path, old: bytes | None, data: bytes, context: ToolContext, memory: MemoryDir) -> bytes:
+    """The bytes that may be written into a memory file: those proposed; of an index, without the lines that
+    wait for the person.
+
+    Raises:
+        Withheld: none of it may.
+        SecretFound: it would wait, and holds a secret.
+    """
+    if context.evidence is None:
+        return data
+    evidence, file = context.evidence(), memory.name(path)
+    if file == NAME:
+        return _index(old, data, evidence, context, memory)
+    before = None if old is None else encoding.readable(old)
+    if (held := vet(Proposed(file=file, before=before, after=encoding.readable(data)), evidence)) is None:
+        return data
+    _keep(file, data, old, held, context, memory)
+    if old is None:
+        memory.unpoint(file)  # the index may name it already
+    raise Withheld(f"{path} is not written: {held.reason}. {_ADVICE}", code=held.code)
+
+
+def vet_deletion(path: Path, old: bytes, context: ToolContext, memory: MemoryDir) -> None:
+    """Raise Withheld unless the person wants the memory gone."""
+    if context.evidence is None:
+        return
+    file = memory.name(path)
+    proposed = Proposed(file=file, before=encoding.readable(old), after=None)
+    if held := vet(proposed, context.evidence()):
+        _keep(file, None, old, held, context, memory)
+        raise Withheld(f"{path} is not deleted: {held.reason}. {_ADVICE}", code=held.code)
+
+
+# -- the index -----------------------------------------------------------------------------------------------
+
+
+def _index(
+    old: bytes | None, data: bytes, evidence: Evidence, context: ToolContext, memory: MemoryDir
+) -> bytes:
+    """The index without the new lines that trust holds, and those for memories that wait themselves."""
+    before, after = encoding.readable(old or b""), encoding.readable(data)
+    waiting = {key(file) for file in context.held if not (memory.directory / file).exists()}
+    stood = set(before.splitlines())
+    kept, held = list[str](), list[Held]()
+    for line in after.splitlines(keepends=True):
+        pointer = entry(line)
+        if pointer is not None and key(pointer.file) in waiting:
+            continue
+        found = None if line.rstrip("\r\n") in stood else vet(_added(line, before), evidence)
+        if found:
+            held.append(found)
+        else:
+            kept.append(line)
+    if not held:
+        return data if (left := "".join(kept)) == after else encoding.encode(left, like=data)
+    _keep(NAME, data, old, held[0], context, memory)
+    if _lost(before, kept, memory):
+        raise Withheld(f"{NAME} is not written: {held[0].reason}. {_ADVICE}", code=held[0].code)
+    return encoding.encode("".join(kept), like=data)
+
+
+def _added(line: str, before: str) -> Proposed:
+    end = "" if not before or before.endswith("\n") else "\n"
+    return Proposed(file=NAME, before=before, after=f"{before}{end}{line}")
+
+
+def _lost(before: str, kept: Sequence[str], memory: MemoryDir) -> bool:
+    """Whether memories that are there would lose their lines."""
+    named = entrypoint.linked("".join(kept))
+    return any(
+        key(one.file) not in named and (memory.directory / one.file).is_file()
+        for one in entrypoint.pointers(before)
+    )
+
+
+def _keep(
+    file: str, data: bytes | None, old: bytes | None, held: Held, context: ToolContext, memory: MemoryDir
+) -> None:
+    context.held.append(file)
+    memory.inbox.put(
+        file,
+        data=data,
+        base=None if old is None else fs.digest(old),
+        before=old,
+        code=held.code,
+        reason=held.reason,
+        now=context.now(),
+        origin=context.origin,
+    )
