@@ -350,7 +350,7 @@ class Runtime:
             picking_up = PickingUp(
                 unfinished=self._unfinished,
                 memory=memory,
-                model=self._metered(self.models.extract or self.models.chat, "learn"),
+                model=self._metered(self.models.extract or self.models.chat, "extraction"),
                 cursors=places.cursors,
                 journals=places.journals,
                 now=self.project.now,

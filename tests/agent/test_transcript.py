@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from memdir.agent.closing import INTERRUPTED, closed
 from memdir.agent.tools import TOOLS
-from memdir.agent.transcript import Transcript, read
+from memdir.agent.transcript import Transcript, read, sweep
 from memdir.errors import Conflict, NotFound
 from memdir.fs import files, folder
 from memdir.model.messages import (
@@ -335,3 +336,16 @@ def test_a_resumed_conversation_has_a_result_for_each_call_and_no_others_A1(
     assert closed(found.messages) == list(found.messages)
     kept = {message.id: message for message in recorded}
     assert all(m == kept[m.id] for m in found.messages if m.id in kept and "!" not in answered([m])[0])
+
+
+def test_what_a_killed_process_left_beside_the_transcripts_goes_when_it_is_old_A1(tmp_path: Path) -> None:
+    old, new, other = (
+        tmp_path / name for name in (f".memdir-{'0' * 16}.tmp", f".memdir-{'1' * 16}.tmp", "x")
+    )
+    for path in (old, new, other):
+        path.write_bytes(b"{")
+    os.utime(old, (0, 0))
+    os.utime(other, (0, 0))
+    sweep(tmp_path)
+    assert sorted(tmp_path.iterdir()) == [new, other]
+    sweep(tmp_path / "nowhere")

@@ -110,3 +110,18 @@ def test_at_a_terminal_it_is_asked_first_H2(shop: Desk, answer: str, code: int) 
     assert ended == code
     assert ("nothing was erased" in told) == (code == 1)
     assert (FILE in shop.files()) == (code != 0)
+
+
+def test_what_can_not_be_searched_for_is_not_said_to_be_found_nowhere_H2(shop: Desk) -> None:
+    for name in ("one.md", "two.md"):
+        (shop.memory / name).write_text("a\nb\n", "utf-8")
+    ran = shop("forget", "one.md", "--erase", "--yes")
+    assert ran.err.startswith("erased one.md; it had no words long enough to be searched for")
+    assert shop("forget", "two.md", "--erase", "--yes", "--json").json["searched"] == 0
+
+
+def test_prose_of_the_index_that_says_it_too_can_only_be_edited_H2(shop: Desk) -> None:
+    with (shop.memory / "MEMORY.md").open("a") as file:
+        file.write(f"As said: {SAYING}.\n")
+    told = shop("forget", FILE, "--erase", "--yes").err
+    assert "MEMORY.md says it too: `memdir edit MEMORY.md`\n" in told

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Desk
+from tests.cli.support import Desk, typist
 
 DEPLOYS = "we deploy on Tuesdays"
 DEPLOYS_IN_PROJECT = ("--type", "project", DEPLOYS)
@@ -226,3 +227,17 @@ def test_a_file_name_cannot_steer_the_terminal_H1(desk: Desk) -> None:
     assert ran.code == 0
     assert "\x1b" not in ran.out
     assert len(desk.process("list", "--json").json["memories"]) == 2
+
+
+def test_a_memory_that_is_shown_at_a_terminal_does_not_steer_it_H1(desk: Desk) -> None:
+    data = b"---\r\nname: a\r\n---\r\n\r\nred \x1b[31m and a bell \x07 and \xff\r\n"
+    desk.memory.mkdir(parents=True)
+    (desk.memory / "a.md").write_bytes(data)
+    with typist(desk, "show", "a.md") as someone:
+        code, told = someone.sees_the_end()
+    assert (code, told.splitlines()[-1]) == (0, "red \\x1b[31m and a bell \\x07 and \ufffd")
+    assert "\x1b" not in told
+    plain = subprocess.run(
+        [sys.executable, "-m", "memdir", "show", "a.md"], cwd=desk.folder, capture_output=True, check=True
+    )
+    assert plain.stdout == data

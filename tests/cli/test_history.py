@@ -452,3 +452,15 @@ def test_a_file_name_cannot_steer_the_terminal_in_the_history_H2(desk: Desk) -> 
         assert ran.code == 0, words
         assert "\x1b" not in ran.out + ran.err
         assert "red" in ran.out + ran.err
+
+
+def test_a_log_that_lacks_what_can_not_be_read_says_so_H2(desk: Desk) -> None:
+    for text in ("we deploy on Tuesdays", "I like short answers", "the staging host is called heron"):
+        desk("remember", text)
+    assert "damaged" not in desk("log").err
+    packs = (desk.home / ".memdir" / "history").glob("*/repository/objects/pack/*.pack")
+    min(packs, key=lambda pack: pack.stat().st_mtime_ns).unlink()
+    for words in (("log",), ("log", "--json")):
+        ran = desk(*words)
+        assert (ran.code, "heron" in ran.out) == (0, True)
+        assert "warning: the history is damaged, and what is older is missing here" in ran.err

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from memdir.agent.events import DEGRADED, EXTRACTED, FAILED, NO_SHARED_CACHE, Event
+from memdir.agent.events import DEGRADED, DISABLED, EXTRACTED, FAILED, NO_SHARED_CACHE, WAITING, Event
 from memdir.cli.notices import Notice, notice_of
 from memdir.cli.output import complain, fail, talk
 from memdir.cli.terminal import Terminal
@@ -39,6 +39,21 @@ def told(name: str, **fields: Any) -> Notice:
 @pytest.mark.parametrize(
     ("name", "fields", "text"),
     [
+        (
+            FAILED,
+            {"where": "earlier sessions", **FULL},
+            "(what earlier conversations left is not saved: No space left on device; the next tries again)",
+        ),
+        (
+            FAILED,
+            {"where": "marker", **FULL},
+            "(noting that this conversation is not saved yet failed: OSError; the conversation goes on)",
+        ),
+        (
+            DISABLED,
+            {"job": "extract", "why": "the setting features.extract is off"},
+            "(saving memories is off: the setting features.extract is off)",
+        ),
         (FAILED, {"where": "mend", "error": "OSError"}, "(mend failed: OSError; the conversation goes on)"),
         (
             FAILED,
@@ -188,6 +203,20 @@ def test_no_again_where_it_has_been_made_up_for_and_again_if_it_comes_back_E7(de
         assert len(desk.tells()) == 1
 
 
+def test_that_saving_waits_is_told_once_whoever_says_so_H3(desk: Desk) -> None:
+    for tokens in ("6,556", "6,225"):  # an earlier conversation, and this one
+        desk.hears(WAITING, job="extract", why=f"it may need {tokens} more")
+    assert desk.tells() == ["(saving memories waits: it may need 6,556 more)"]
+    desk.hears(WAITING, job="extract", why="it may need 9,000 more")
+    assert desk.tells() == []
+
+
+def test_that_rules_step_in_is_told_once_whoever_says_so_E7(desk: Desk) -> None:
+    for _ in range(2):
+        desk.hears(DEGRADED, job="extract", lasting=True, **REFUSED)
+    assert len(desk.tells()) == 1
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("finished", [True, False])
 async def test_no_again_at_the_end_E7(desk: Desk, finished: bool) -> None:
@@ -197,6 +226,7 @@ async def test_no_again_at_the_end_E7(desk: Desk, finished: bool) -> None:
     desk.hears(FAILED, **AGAIN)
     desk.hears(FAILED, where="mend", error="OSError")
     desk.capture.readouterr()
+
     async def give_up() -> None:
         pass
 

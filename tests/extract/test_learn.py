@@ -12,6 +12,7 @@ import pytest
 
 from memdir.errors import Conflict, ModelOverloaded
 from memdir.extract import cursor
+from memdir.extract import learn as learning
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
 from memdir.extract.saved import Saved
@@ -19,7 +20,7 @@ from memdir.memory.store import MemoryDir
 from memdir.model import tokens
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
-from memdir.model.messages import Image, Message, Request, ToolResult, ToolUse, assistant, person
+from memdir.model.messages import Block, Image, Message, Request, ToolResult, ToolUse, assistant, person
 from memdir.testing import Line, ScriptedModel, call, say, temporary_memory, tree
 from tests.extract.support import FRIDAYS, NOW, POINTER, count_of
 
@@ -230,3 +231,25 @@ async def test_a_turn_in_which_another_programs_agent_wrote_memory_is_left_alone
     told = Message(role="user", content=(result,), origin="tool")
     saved = await learned(memory, Local(), talk(person(RULE), assistant(use), told, assistant("Noted.")))
     assert (saved == Saved()) is is_left_alone
+
+
+async def test_a_long_talk_is_not_gone_through_again_for_each_part_E7(
+    memory: MemoryDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days, read = 20, list[Block]()
+    real = learning._words
+
+    def counting(block: Block) -> str:
+        read.append(block)
+        return real(block)
+
+    said = [
+        replace(message, at=NOW + timedelta(days=day))
+        for day in range(days)
+        for _ in range(20)
+        for message in (person(f"What of day {day}? " + "word " * 200), assistant("Nothing. " * 200))
+    ]
+    monkeypatch.setattr(learning, "_words", counting)
+    model = ScriptedModel([say("Nothing to save.")] * len(said), window=16_000)
+    await learned(memory, model, talk(*said))
+    assert len(read) < 3 * len(said), "once as new, and once as what was said before"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from memdir.extract.saved import Change, Saved
 from memdir.memory.store import MemoryDir, Written
 from memdir.model.messages import Message, assistant, person
 from memdir.testing import temporary_memory, tree
+from memdir.trust.evidence import Evidence
 from tests.extract.support import FRIDAYS, NOW, POINTER
 
 RULE = "From now on always run the linter before you commit, because CI is slow."
@@ -145,3 +146,19 @@ def test_a_file_that_appeared_meanwhile_is_left_and_the_memory_gets_another_F9(m
     assert change.action == "created"
     assert FRIDAYS in files.values()
     assert len([file for file in files if file != "MEMORY.md"]) == 2
+
+
+def test_who_said_what_is_made_out_only_where_something_is_to_be_saved_E11(
+    memory: MemoryDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, real = [0], Evidence.of
+
+    def of(messages: Sequence[Message]) -> Evidence:
+        asked[0] += 1
+        return real(messages)
+
+    monkeypatch.setattr(Evidence, "of", of)
+    learn(memory, person("What does this function do?"))
+    assert asked == [0], "it takes a while for a long conversation"
+    learn(memory, person(RULE), person(PLACE))
+    assert asked == [1]

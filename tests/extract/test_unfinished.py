@@ -259,6 +259,15 @@ async def test_a_session_that_somebody_learns_from_right_now_is_left_to_him_E7(
     assert house.unfinished.is_there(left.session)
 
 
+async def test_where_no_day_has_room_for_it_rules_learn_it_H3(house: House) -> None:
+    left, none = house.died(RULE), OverBudget("the setting is 0")
+    none.lasts = True
+    assert await house.picking_up(ScriptedModel([none])).run() == 1
+    assert len(house.topics) == 1
+    assert not house.unfinished.is_there(left.session)
+    assert [event["why"] for event in house.events("degraded")] == ["the setting is 0"]
+
+
 # -- in the background --------------------------------------------------------------------------------------
 
 
@@ -306,6 +315,40 @@ async def test_what_does_not_end_in_time_is_broken_off_and_stays_for_another_tim
     assert await house.picking_up().run() == 1
 
 
+async def test_one_that_takes_too_long_comes_last_the_next_time_E7(
+    house: House, tasks: anyio.abc.TaskGroup
+) -> None:
+    slow, other = house.died(RULE), house.died(PLACE)
+    for age, left in enumerate((slow, other)):
+        os.utime(cursor.path(house.pending, left.session), ns=(10**18 + age, 10**18 + age))
+    begun = anyio.Event()
+
+    async def endless(_: Request) -> Line:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    picks = PickUp(house.picking_up(ScriptedModel([endless])), tasks=tasks)
+    picks.start()
+    with anyio.fail_after(20):
+        await begun.wait()
+        await picks.give_up()
+    assert house.unfinished.of(house.memory.directory) == [other, slow]
+
+
+async def test_at_the_end_only_the_session_under_way_is_finished_E9(
+    house: House, tasks: anyio.abc.TaskGroup
+) -> None:
+    for words in (RULE, PLACE, DATABASE):
+        house.died(words)
+    picks = PickUp(house.picking_up(), tasks=tasks)
+    picks.start()
+    with anyio.fail_after(20):
+        assert await picks.finish(20)
+    assert len(house.topics) == 1
+    assert len(house.unfinished.of(house.memory.directory)) == 2
+
+
 # -- the marker of a session that lives ---------------------------------------------------------------------
 
 
@@ -334,6 +377,29 @@ def test_a_marker_outlives_a_session_in_which_something_waits_E7(house: House) -
     assert marker.is_left
     house.unfinished.close()
     assert house.unfinished.of(house.memory.directory) == [left]
+
+
+def test_only_the_dead_are_counted_as_unfinished_and_counting_makes_nothing_E7(house: House) -> None:
+    left = house.died(RULE)
+    begun(house)
+    locks = house.pending.with_name("locks")
+    before = set(locks.iterdir())
+    assert house.unfinished.dead(house.memory.directory) == [left]
+    assert set(locks.iterdir()) == before
+    house.unfinished.close()
+    assert len(house.unfinished.dead(house.memory.directory)) == 2
+
+
+async def test_locks_that_nobody_holds_are_swept_and_can_be_taken_again_E7(house: House) -> None:
+    locks = house.pending.with_name("locks")
+    async with cursor.alone(house.cursors, "held"):
+        async with cursor.alone(house.cursors, "over"):
+            pass
+        assert {path.name for path in locks.iterdir()} == {"held", "over"}
+        Unfinished(house.pending).sweep()
+        assert {path.name for path in locks.iterdir()} == {"held"}
+        async with cursor.alone(house.cursors, "over"):
+            assert {path.name for path in locks.iterdir()} == {"held", "over"}
 
 
 def test_what_killed_processes_left_beside_the_markers_is_swept_E7(house: House) -> None:

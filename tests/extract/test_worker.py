@@ -898,7 +898,10 @@ async def test_a_budget_that_lasts_is_as_any_error_that_lasts_H3(stage: Scene) -
 
 @pytest.mark.parametrize(
     ("policy", "why"),
-    [({"extract": False}, "it is switched off"), ({"remote": True}, "this is a remote session")],
+    [
+        ({"extract": False}, "the setting features.extract is off"),
+        ({"remote": True}, "this is a remote session"),
+    ],
 )
 async def test_that_nothing_is_saved_is_told_once_E0(stage: Scene, policy: dict[str, bool], why: str) -> None:
     await say_all(stage, *FACTS[:2], **policy)

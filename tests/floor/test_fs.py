@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -654,3 +655,21 @@ def test_whatever_the_key_it_stays_inside_or_is_refused_A8(key: str) -> None:
         path = fs.contain(root, key)
         assert path != root
         assert os.path.normpath(path).startswith(f"{root}{os.sep}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder that is open can't be removed there")
+def test_a_lock_whose_folder_goes_with_its_holder_is_still_one_at_a_time_F9(tmp_path: Path) -> None:
+    folder, inside, most = tmp_path / "locks" / "one", [0], [0]
+
+    def hold() -> None:
+        for _ in range(150):
+            with fs.locked(folder):
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+                inside[0] -= 1
+                folder.rmdir()
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(hold) for _ in range(4)]:
+            done.result()
+    assert most == [1]

@@ -563,6 +563,21 @@ def test_nothing_of_ours_goes_to_a_foreign_directory_P1(project: Path, home: Pat
     assert moved.base == tmp_path / "cc"
 
 
+def test_each_memory_directory_of_a_project_has_a_history_and_a_trash_of_its_own_H2(
+    project: Path, home: Path, tmp_path: Path
+) -> None:
+    found = [
+        resolve(project, home),
+        resolve(project, home, "claude"),
+        resolve(project, home, "claude", environment={"CLAUDE_CONFIG_DIR": str(tmp_path / "cc")}),
+        resolve(project, home, base_directory=str(tmp_path / "base")),
+    ]
+    assert len({got.memory for got in found}) == 4
+    for one in ("history", "trash", "inbox", "journals", "usage"):
+        assert len({getattr(got, one) for got in found}) == 4
+        assert all(getattr(got, one).is_relative_to(home / ".memdir") for got in found)
+
+
 def test_the_base_directory_has_an_order_P1(project: Path, home: Path, tmp_path: Path) -> None:
     named, base = str(tmp_path / "named"), str(tmp_path / "base")
     assert resolve(project, home, base_directory=base).base == Path(base)

@@ -90,6 +90,22 @@ def test_a_name_that_was_taken_since_is_left_to_its_owner_F9(store: MemoryDir) -
     assert "- [Tabs](tabs_2.md) — use tabs\n" in store.index()
 
 
+@pytest.mark.parametrize("what", ["a folder", "a link", "another case"])
+def test_a_name_that_something_else_has_by_now_is_left_to_it_F9(
+    store: MemoryDir, tmp_path: Path, what: str
+) -> None:
+    item = put(store, note("use tabs"))
+    if what == "a folder":
+        (store.directory / "tabs.md").mkdir()
+    elif what == "a link":
+        (store.directory / "tabs.md").symlink_to(tmp_path)
+    else:
+        (store.directory / "Tabs.md").write_text("another", "utf-8")
+    assert outlook(store, item, now=LATER).file == "tabs_2.md"
+    assert yes(store, item).file == "tabs_2.md"
+    assert store.inbox.items() == []
+
+
 def test_accepting_again_after_a_kill_changes_nothing_F8(store: MemoryDir) -> None:
     item = put(store, note("use tabs"))
     yes(store, item)

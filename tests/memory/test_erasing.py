@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,6 +236,53 @@ def test_odd_names_can_be_erased_H2(desk: Bureau) -> None:
         assert places_of(WORDS, desk.folder) == []
 
 
+def test_a_memory_whose_name_a_folder_has_by_now_can_be_erased_H2(desk: Bureau) -> None:
+    desk.save("x.md", SECRET)
+    desk.by_hand(desk.at("x.md").unlink)
+    desk.at("x.md").mkdir()
+    desk.at("x.md/y.md").write_text("another memory", "utf-8")
+    desk.erase("x.md")
+    assert places_of(WORDS, desk.folder) == []
+    assert desk.text("x.md/y.md") == "another memory"
+
+
+def test_the_team_s_index_says_nothing_of_it_either_H2(desk: Bureau) -> None:
+    desk.save("team/x.md", BODY)
+    desk.at("team/MEMORY.md").write_text(f"- [A](a.md) - a\n- [X](x.md) - {SECRET}", "utf-8")
+    desk.memory.look()
+    desk.at("team/MEMORY.md").write_text("- [A](a.md) - a\n- [X](x.md) - as before\n", "utf-8")
+    proof = desk.erase("team/x.md")
+    assert desk.text("team/MEMORY.md") == "- [A](a.md) - a\n"
+    assert (proof.left, places_of(WORDS, desk.folder)) == ((), [])
+
+
+def test_a_history_that_is_a_link_is_not_said_to_be_erased_H2(desk: Bureau) -> None:
+    desk.save("x.md", SECRET)
+    repository = desk.history.folder / "repository"
+    repository.rename(desk.folder / "elsewhere")
+    repository.symlink_to(desk.folder / "elsewhere")
+    with pytest.raises(MemdirError, match="is a link"):
+        desk.erase("x.md")
+
+
+def test_a_memory_without_a_telling_word_is_not_said_to_be_found_nowhere_H2(desk: Bureau) -> None:
+    desk.at("x.md").write_text("a\nb\n", "utf-8")
+    desk.memory.look()
+    assert not desk.erase("x.md").telling
+
+
+def test_a_memory_of_many_lines_is_erased_while_one_waits_H2(desk: Bureau) -> None:
+    """Each line is looked for in each line of each version: one after the other that takes minutes."""
+    lines = [f"{number:05} is the number of a heron" for number in range(10_000)]
+    desk.save("x.md", "\n".join(lines))
+    desk.save("a.md", "\n".join([*lines[5000:5001], "another line of it"]))
+    desk.save("a.md", "another line of it")
+    begun = time.process_time()
+    desk.erase("x.md")
+    assert time.process_time() - begun < 20
+    assert places_of((b"number of a heron",), desk.folder) == []
+
+
 # -- what is looked for -------------------------------------------------------------------------------------
 
 
@@ -262,3 +310,18 @@ def test_a_line_is_found_across_the_pieces_of_a_file_H2(tmp_path: Path, kind: st
         assert needles.are_in_file(place)
     place.write_bytes(b"-" * proof._PIECE + "needle in ha".encode(kind))
     assert not needles.are_in_file(place)
+
+
+@pytest.mark.parametrize("many", [1, 1_000])
+def test_few_lines_and_many_are_found_at_the_same_places_H2(many: int) -> None:
+    needles = Needles([f"{number:04} is a heron's" for number in range(many)] + ["and so is a swan"])
+    for data in (
+        b"0000 is a heron's",
+        b"x0000 is a heron's nest",
+        b"it: and so is a swan",
+        b"\n0000 is a heron's\n",
+    ):
+        assert needles.are_in(data)
+    for data in (b"", b"0000", b"0000 is a heron", b"and so is a swa", b"x" * 100):
+        assert not needles.are_in(data)
+    assert list(needles.lines_in(b"a\nand so is a swan.\nb")) == [b"and so is a swan."]

@@ -490,6 +490,16 @@ def test_tidying_packs_what_many_commits_made_and_loses_nothing_H2(place: Place,
 # -- git, and nothing of the person's ----------------------------------------------------------------------
 
 
+def test_a_history_that_nobody_tidies_packs_itself_now_and_then_H2(
+    place: Place, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memdir.memory.history.repository._CROWD", 25)
+    for number in range(60):
+        place.change(history, By(worker="main"), a_md=str(number))
+        assert len(list(place.repository.glob("objects/pack/*.pack"))) <= 25
+    assert len(place.history().log()) == 60
+
+
 def test_without_git_the_history_is_off_and_nothing_else_happens_H2(place: Place, tmp_path: Path) -> None:
     history = place.history(programs=[str(tmp_path / "nothing here")])
     assert history.off == "git is not installed"

@@ -207,6 +207,68 @@ def test_of_a_damaged_repository_the_log_has_what_can_be_read_H2(place: Place) -
     assert history.failure
 
 
+def script(folder: Path, text: str) -> str:
+    """A program named git; the folder that it is in."""
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\n{text}\nexec git "$@"\n')
+    (folder / "git").chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["exit 1", "echo error: Permission denied >&2; exit 128", "cat >/dev/null; exit 0"],
+    ids=["broken", "closed", "idle"],
+)
+def test_a_git_that_does_not_work_is_no_damage_and_nothing_is_lost_H2(
+    place: Place, tmp_path: Path, fault: str
+) -> None:
+    log = place.history().log()
+    bad = script(tmp_path / "bad", f'case "$*" in *version*) ;; *) {fault};; esac')
+    for stamps in (True, False):
+        if not stamps:
+            (place.folder / "stamps").unlink()
+        history = place.history(programs=[bad])
+        with fs.locked(place.directory), history.recording(By(worker="main")):
+            place.put("a.md", f"2 {stamps}")
+        assert history.failure
+        assert history.damaged == []
+    place.history().look()
+    assert place.history().log()[1:] == log
+    assert place.history().log()[0].worker == "main"
+
+
+def test_a_git_that_hangs_is_asked_once_H2(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    history = place.history(programs=[script(tmp_path / "hangs", f"echo >>{asked}; exit 1")])
+    for _ in range(3):
+        assert history.off == "git does not work here"
+    assert asked.read_text() == "\n"
+
+
+def test_no_graft_and_no_shallow_file_hides_what_came_before_H2(place: Place) -> None:
+    log = place.history().log()
+    head = (place.repository / "refs/heads/main").read_text()
+    (place.repository / "info").mkdir(exist_ok=True)
+    for name in ("shallow", "info/grafts"):
+        (place.repository / name).write_text(head)
+    assert place.history().log() == log
+
+
+def test_what_keeps_changes_from_being_recorded_is_told_once_H2(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "history").write_text("a file, where a folder should be")
+    history = place.history()
+    for number in range(3):
+        with fs.locked(place.directory), history.recording(By(worker="main")):
+            place.put("a.md", str(number))
+    assert [record.getMessage() for record in caplog.records] == ["the history of memory: Not a directory"]
+
+
 def test_an_unreadable_intent_is_nobodys_H2(place: Place) -> None:
     (place.folder / "intent").write_bytes(b"\xff garbage")
     history = place.history()

@@ -19,7 +19,7 @@ from memdir import fs
 from memdir.errors import MarkAdded, MemdirError, NotFound, SecretFound, UsageError
 from memdir.memory import inbox as inbox_module
 from memdir.memory import topic
-from memdir.memory.inbox import Inbox, Item, sameness
+from memdir.memory.inbox import LONGEST, Inbox, Item, sameness
 from memdir.memory.topic import Origin
 
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
@@ -106,6 +106,10 @@ def test_an_item_is_found_by_the_beginning_of_its_id_E11(inbox: Inbox) -> None:
         {"base": 7},
         {"at": "yesterday"},
         {"at": "2026-03-30T12:00:00"},
+        {"at": "0001-01-01T00:00:00+14:00"},
+        {"at": "9999-12-31T23:59:59-14:00"},
+        {"sameness": "\ud800\nof another"},
+        {"reason": "long" * 50_000},
         {"origin": "me"},
         {"origin": {"session": 1}},
     ],
@@ -133,6 +137,25 @@ def test_a_record_without_its_text_or_with_a_folder_for_it_is_no_item_E11(inbox:
     (inbox.folder / f"{two.id}.md").mkdir()
     (inbox.folder / "notes.json").write_text("{}", "utf-8")
     assert inbox.items() == []
+
+
+def test_a_link_or_a_book_in_the_place_of_a_text_is_no_item_E11(inbox: Inbox, tmp_path: Path) -> None:
+    one, two, three = (kept(inbox, note(f"use {what}")) for what in ("tabs", "blanks", "neither"))
+    key = tmp_path / "key"
+    key.write_text("the person's own", "utf-8")
+    for name in (f"{one.id}.md", f"{two.id}.json"):
+        (inbox.folder / name).unlink()
+        (inbox.folder / name).symlink_to(key)
+    (inbox.folder / f"{three.id}.md").write_bytes(b"x" * (LONGEST + 1))
+    assert inbox.items() == []
+
+
+def test_an_inbox_below_a_link_is_an_inbox_E11(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    inbox = Inbox(tmp_path / "link" / "inbox")
+    item = kept(inbox, note("use tabs"))
+    assert inbox.items() == [item]
 
 
 def test_an_inbox_that_can_t_be_looked_into_never_seems_empty_E11(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -484,3 +485,46 @@ def test_a_plan_that_is_no_plan_stops_nobody_F8(desk: Desk) -> None:
     (desk.history.folder / plan.NAME).write_bytes(b"{}")
     desk.save("a.md", BODY)
     assert not (desk.history.folder / plan.NAME).exists()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 200_000,
+        b"\xff",
+        b"[1]",
+        b'{"files": [{"file": "a.md", "now": null, "now_mtime_ns": "x"}], "trash": []}',
+    ],
+    ids=["deep", "no text", "a list", "no moment"],
+)
+def test_no_plan_that_can_be_put_there_holds_up_a_write_F8(desk: Desk, data: bytes) -> None:
+    (desk.history.folder / plan.NAME).write_bytes(data)
+    desk.save("a.md", BODY)
+    assert not (desk.history.folder / plan.NAME).exists()
+
+
+def test_a_folder_in_the_place_of_the_plan_holds_up_no_write_F8(desk: Desk) -> None:
+    (desk.history.folder / plan.NAME).mkdir()
+    assert desk.save("a.md", BODY).worker == "main"
+
+
+def test_a_disk_too_full_to_note_the_way_back_takes_all_of_it_back_F8(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swaps = swaps_of(desk)
+    desk.at("c.md").write_bytes(b"mine")
+    before = desk.tree()
+    write = plan._write
+
+    def filling(place: Path, swaps: Sequence[Swap], trash: Sequence[str]) -> None:
+        write(place, swaps, trash)
+        monkeypatch.setattr(plan, "_write", full)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(plan, "_write", filling)
+    with desk.memory.alone(), pytest.raises(Conflict):
+        plan.carry_out(desk.memory, swaps)
+    desk.memory.look()
+    assert desk.tree() == before

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
-from memdir import errors
+from memdir import errors, fs
 from memdir.agent.file_state import FileState
 from memdir.agent.fork import fork
 from memdir.agent.loop import Agent
@@ -377,3 +378,15 @@ def test_a_price_that_the_table_lacks_is_not_known_and_never_nothing_H3() -> Non
             cost = about.price.of(Usage(**{part: 1_000}))
             rate = getattr(about.price, part)
             assert cost == (None if rate is None else pytest.approx(rate / 1_000)), (provider, name, part)
+
+
+async def test_who_is_broken_off_does_not_wait_for_the_ledger_and_reserves_nothing_E9(tmp_path: Path) -> None:
+    books, script = ledger(tmp_path), ScriptedModel([say("x")])
+    with anyio.fail_after(20):
+        with fs.locked(tmp_path / "ledger"):  # as another process may, for a while
+            with anyio.move_on_after(0.05) as scope:
+                await metered(script, books).complete(QUESTION)
+            assert scope.cancelled_caught
+        while not books.read(NOON.date()).calls:
+            await anyio.lowlevel.checkpoint()
+    assert (script.requests, books.budget().used, books.budget().reserved) == ([], 0, 0)

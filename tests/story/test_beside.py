@@ -12,10 +12,16 @@ import pytest
 
 from memdir import app
 from memdir.agent.events import DEGRADED, NO_SHARED_CACHE, Event, Events
+from memdir.agent.transcript import Transcript
 from memdir.errors import ModelOverloaded
+from memdir.extract.foreign import Talk
+from memdir.extract.saved import Saved
+from memdir.extract.unfinished import Left, Unfinished
 from memdir.model.client import ModelClient
 from memdir.model.jobs import Models
 from memdir.model.local import Local
+from memdir.model.messages import Prefix, new_id, person
+from memdir.paths import transcript_path
 from memdir.testing import ScriptedModel, say, tree
 
 pytestmark = pytest.mark.anyio
@@ -120,3 +126,37 @@ async def test_an_extraction_on_another_model_says_that_it_shares_no_cache_A4(
         await runtime.start()
     told = [event.fields for event in stage.of(NO_SHARED_CACHE)]
     assert told == [{"job": "extract", "model": model, "host": "scripted:chat", "free": False}] * expected
+
+
+def killed(stage: Stage) -> None:
+    """A session of the project in which the person said something, and that died."""
+    project, session = stage.project, new_id()
+    path = transcript_path(project.places, session)
+    prefix = Prefix(system=("x",), tools=())
+    made = Transcript.create(path, session_id=session, cwd=project.places.cwd, prefix=prefix)
+    made.append(person(WISH))
+    memory = project.require_memory().directory
+    left = Left(session=session, transcript=path, memory=memory, cwd=project.places.cwd)
+    Unfinished(project.places.pending).put(left)
+
+
+async def test_what_an_earlier_session_had_left_is_told_to_the_person_E8(open_stage: Open) -> None:
+    stage, saved = open_stage(), list[Saved]()
+    killed(stage)
+    with anyio.fail_after(20):
+        async with stage.running(Local()) as runtime:
+            await runtime.start(on_saved=saved.append)
+    assert [len(one.changes) for one in saved] == [1]
+    assert len(stage.files) == 2
+
+
+async def test_who_learns_from_a_transcript_by_hand_picks_up_no_other_E7(open_stage: Open) -> None:
+    stage = open_stage()
+    killed(stage)
+    now = stage.project.now()
+    talk = Talk(session_id="theirs", cwd=None, messages=(person("Hello."),), ended=now)
+    with anyio.fail_after(20):
+        async with stage.running(Local()) as runtime:
+            await runtime.learn(talk)
+    assert stage.files == {}
+    assert len(Unfinished(stage.project.places.pending).dead(stage.project.require_memory().directory)) == 1

@@ -102,7 +102,7 @@ class Model(ScriptedModel):
     def _writes(self, said: Sequence[str]) -> Line:
         calls, index = [], self._memory.index()
         for text in said:
-            for fact in FACT.findall(text):
+            for fact in dict.fromkeys(FACT.findall(text)):  # its address names it once more
                 name = f"{fact}_{self._chance.getrandbits(40):x}.md"
                 content = topic.render(name=fact, description=text, type="project", body=f"{text}\n")
                 calls.append(call("Write", file_path=f"{self._memory.directory}/{name}", content=content))

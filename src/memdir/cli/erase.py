@@ -52,7 +52,8 @@ def erase_memory(project: app.Project, name: str, *, yes: bool, as_json: bool) -
         now=project.now(),
     )
     if as_json:
-        emit_json(erased=file, searched=proof.searched, left=[str(one) for one in proof.left])
+        left = [str(one) for one in proof.left]
+        emit_json(erased=file, searched=proof.searched if proof.telling else 0, left=left)
     else:
         _tell(file, proof, memory, places)
     return 0
@@ -91,7 +92,10 @@ def _tell(file: str, proof: Proof, memory: MemoryDir, places: Places) -> None:
     """What was done, and what is left for the person."""
     count = len(proof.left)
     found = "found nowhere" if not count else f"its words are still in {count} place{'s' * (count > 1)}"
-    talk(f"erased {line(file)}; searched {proof.searched:,} files: {found}")
+    if proof.telling:
+        talk(f"erased {line(file)}; searched {proof.searched:,} files: {found}")
+    else:
+        talk(f"erased {line(file)}; it had no words long enough to be searched for in other files")
     for sentence in _left(proof, memory, places):
         talk(f"  {sentence}")
     talk("not searched: what others keep, such as backups, or another program's transcripts")
@@ -108,6 +112,8 @@ def _left(proof: Proof, memory: MemoryDir, places: Places) -> Iterator[str]:
 
 def _cure(path: Path, memory: MemoryDir, places: Places) -> str:
     if name := _below(path, memory.directory):
+        if name == entrypoint.NAME:
+            return f" says it too: `memdir edit {name}`"
         return f" says it too: `memdir edit {shlex.quote(name)}`, or forget that one as well"
     if name := _below(path, memory.inbox.folder):
         return f" waits for your word: `memdir inbox reject {Path(name).stem}` takes it away"

@@ -13,9 +13,9 @@ import click
 from memdir import app
 from memdir.cli import changes
 from memdir.cli.opening import memory_of, open_project
-from memdir.cli.output import columns, emit_json, json_option, line, talk
+from memdir.cli.output import columns, emit_json, json_option, line, talk, visible
 from memdir.errors import NotFound, SecretFound, UsageError
-from memdir.memory import entrypoint, manifest, topic
+from memdir.memory import encoding, entrypoint, manifest, topic
 from memdir.memory.history import By
 from memdir.memory.scan import Header
 from memdir.memory.store import MemoryDir, Stored
@@ -79,11 +79,16 @@ def _row(header: Header, now: datetime) -> tuple[str, ...]:
 @json_option
 @click.pass_obj
 def show(opened: app.Opening, name: str, as_json: bool) -> None:
-    """Print one memory: NAME is its file or its name, or MEMORY.md for the index."""
+    """Print one memory: NAME is its file or its name, or MEMORY.md for the index.
+
+    Byte for byte, but at a terminal, which nothing in it may steer: there such letters are shown as codes.
+    """
     project = open_project(opened)
     stored = memory_of(project).read(project.find(name))
     if as_json:
         emit_json(path=stored.file, **_contents(stored))
+    elif sys.stdout.isatty():
+        click.echo(visible(encoding.readable(stored.data).replace("\r\n", "\n")), nl=False)
     else:
         click.echo(stored.data, nl=False)
 
@@ -112,7 +117,7 @@ def edit(opened: app.Opening, name: str) -> None:
     if written is None:
         talk("nothing changed")
         return
-    talk(f"{written.action} {written.file}")
+    talk(f"{written.action} {line(written.file)}")
     if written.warning:
         talk(f"warning: {written.warning}")
 

@@ -53,7 +53,7 @@ def log(opened: app.Opening, file: str | None, limit: int | None, as_json: bool)
         show_log(project, file, limit=limit or LISTED, say=click.echo)
         return
     history = past.look(memory_of(project))
-    found = history.log(file=file and past.file_of(project, history, file), limit=limit)
+    found = past.changes_in(history, file=file and past.file_of(project, history, file), limit=limit)
     undone = changes.taken_back(found)
     emit_json(changes=[changes.as_json(change, undone) for change in found])
 
@@ -62,7 +62,7 @@ def show_log(project: app.Project, name: str | None, *, limit: int, say: Say) ->
     """Show the latest changes, a line each."""
     history = past.look(memory_of(project))
     file = name and past.file_of(project, history, name)
-    found = history.log(file=file, limit=limit + 1)
+    found = past.changes_in(history, file=file, limit=limit + 1)
     if not found:
         talk(f"no change of {manifest.harmless(file)} is recorded" if file else "no change is recorded yet")
         return

@@ -28,7 +28,7 @@ from memdir.extract.saved import LABEL as EXTRACTION
 
 _JOBS = {EXTRACTION: "saving memories"}
 _STEPS = {
-    "marker": "noting that a part of this conversation is not saved yet",
+    "marker": "noting that this conversation is not saved yet",
     "journal": "noting what a run is about to change",
 }
 _BY_RULES = {EXTRACTION: "memories are saved by rules", "recall": "memories are chosen by their words"}
@@ -113,7 +113,7 @@ def _failed(said: Mapping[str, str], *, again: Value) -> Notice:
         return _not_saved(said, again=bool(again))
     text = f"({_STEPS.get(job or '', job)} failed: {error}; the conversation goes on)"
     if job == "earlier sessions":
-        text = f"(what earlier conversations have left is not saved yet: {why}; the next one tries again)"
+        text = f"(what earlier conversations left is not saved: {why}; the next tries again)"
     if job == "cursor":
         text = (
             f"(how far this conversation is saved can't be noted in {said['path']}: {why}. Nothing is lost, "

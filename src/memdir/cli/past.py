@@ -53,6 +53,15 @@ def look(memory: MemoryDir) -> History:
     return history
 
 
+def changes_in(history: History, *, file: str | None = None, limit: int | None = None) -> list[Change]:
+    """The changes, newest first. Where some can't be read any more, the person is told."""
+    before = history.failure
+    found = history.log(file=file, limit=limit)
+    if history.failure and history.failure != before:
+        talk(line(f"warning: the history is damaged, and what is older is missing here ({history.failure})"))
+    return found
+
+
 def is_change(word: str) -> bool:
     """Whether a word may be the beginning of a change's id."""
     return _ID.fullmatch(word) is not None

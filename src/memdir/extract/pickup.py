@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple, Unpack
+from typing import TypeVar, TypeVarTuple
 
 import anyio
 import anyio.to_thread
@@ -155,8 +155,8 @@ class PickUp:
         return self._scope is not None and not self._over.is_set()
 
     async def drain(self, seconds: float) -> bool:
-        """Give it this long to finish the session that it is at, then break it off cleanly; what is left keeps
-        its marker. Whether it finished (E9).
+        """Give it this long to finish the session that it is at, then break it off cleanly; what is left
+        keeps its marker. Whether it finished (E9).
         """
         self._is_last = True
         if self._scope is None:
@@ -185,6 +185,6 @@ class PickUp:
             self._over.set()
 
 
-async def _aside(work: Callable[[Unpack[Given]], Found], *given: Unpack[Given]) -> Found:
+async def _aside(work: Callable[[*Given], Found], *given: *Given) -> Found:
     """Do it in a thread. Nobody waits for it if this is broken off."""
     return await anyio.to_thread.run_sync(work, *given, abandon_on_cancel=True)

@@ -17,6 +17,7 @@ from memdir.extract.local import Create, Delete, Known, Proposal, Turn, Update, 
 from memdir.extract.local import Evidence as Evidenced
 from memdir.extract.saved import LABEL, Saved
 from memdir.memory import encoding, entrypoint, topic
+from memdir.memory.accepting import pointer_of
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.store import MemoryDir, Stored, Written
 from memdir.memory.topic import Origin
@@ -26,9 +27,6 @@ from memdir.trust.vet import Proposed, vet
 
 CONTEXT = 6
 """Earlier messages that are looked at to tell what is meant."""
-
-LONGEST_LINE = 190
-"""Characters of a pointer's line in the index, about (F6)."""
 
 _SPEAKERS = frozenset({"person", "assistant", "tool"})
 
@@ -164,9 +162,9 @@ class _Work:
         origin = self._origin(evidence)
         expected = old.digest if old else None
         there = next((one for one in entrypoint.pointers(self.memory.index()) if one.file == file), None)
-        if there is None or (old is not None and _same(there, _pointer(file, old.data))):
+        if there is None or (old is not None and _same(there, pointer_of(file, old.data))):
             written = self.memory.save(
-                file, data, pointer=_pointer(file, data), expected=expected, now=self.now, origin=origin
+                file, data, pointer=pointer_of(file, data), expected=expected, now=self.now, origin=origin
             )
         else:
             written = self.memory.write(file, data, expected=expected, now=self.now, origin=origin)
@@ -202,14 +200,6 @@ class _Work:
 def _same(there: Pointer, ours: Pointer) -> bool:
     """Whether a line of the index is the one that we would have written."""
     return entrypoint.written(there) == entrypoint.written(ours)
-
-
-def _pointer(file: str, data: bytes) -> Pointer:
-    about = topic.parse(data, filename=file)
-    hook = about.description or about.name
-    room = max(40, LONGEST_LINE - len(about.name) - len(file))
-    short = hook if len(hook) <= room else f"{hook[: room - 1].rstrip()}…"
-    return Pointer(title=about.name, file=file, hook=short)
 
 
 def _known(memory: MemoryDir) -> dict[str, Stored]:

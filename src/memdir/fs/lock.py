@@ -17,8 +17,8 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK_FILE = ".memdir-lock"
-_REMOVED = 1.0
-"""Seconds more to reach for a folder that others remove, as they do when they are done with a lock."""
+_TRIES = 100
+"""How often to reach for a folder that others remove, as they do with locks that nobody holds."""
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
 
 def _take(directory: Path, deadline: float) -> int | None:
     """A descriptor that holds the lock, or None when the time is up."""
-    fd = _made(directory, deadline)
+    fd = _made(directory)
     pause = 0.001
     try:
         while not (taken := _try(fd)) and time.monotonic() < deadline:
@@ -72,15 +72,16 @@ def _take(directory: Path, deadline: float) -> int | None:
     return fd if taken else None
 
 
-def _made(directory: Path, deadline: float) -> int:
+def _made(directory: Path) -> int:
     """As `_lockable`; the folder is made if it is missing, and anew if somebody removes it meanwhile."""
-    while True:
-        make_private(directory)
+    for tries_left in reversed(range(_TRIES)):
         try:
+            make_private(directory)
             return _lockable(directory)
         except FileNotFoundError:
-            if time.monotonic() >= deadline + _REMOVED:
+            if not tries_left:
                 raise
+    raise AssertionError("the last try returns or raises")
 
 
 def _lockable(directory: Path) -> int:

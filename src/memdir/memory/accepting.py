@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from memdir import fs
-from memdir.errors import Conflict, NotFound
+from memdir.errors import Conflict, NotFound, UnsafePath
 from memdir.memory import encoding, entrypoint, topic
 from memdir.memory.entrypoint import NAME, Pointer
 from memdir.memory.frontmatter import LINE, line_end
@@ -46,7 +46,12 @@ class Outlook:
 
 def outlook(memory: MemoryDir, item: Item, *, now: datetime) -> Outlook:
     """What accepting the item would do now. Raises UnsafePath for a file that memory can't have."""
-    stored = _stored(memory, item.file)
+    try:
+        stored = _stored(memory, item.file)
+    except UnsafePath:
+        if item.data is None or item.base is not None or not _is_taken(memory, item.file):
+            raise
+        return _beside(memory, item, item.data, now=now)
     before = stored.data if stored else None
     changed = item.base is not None and (stored is None or stored.digest != item.base)
     if item.data is None:
@@ -140,6 +145,12 @@ def _stored(memory: MemoryDir, file: str) -> Stored | None:
         return memory.read(file)
     except NotFound:
         return None
+
+
+def _is_taken(memory: MemoryDir, file: str) -> bool:
+    """Whether what has the name of a new memory is none: a folder, a link, another case of its letters."""
+    names = {one.name.casefold() for one in memory.directory.glob("*")} - {NAME.casefold()}
+    return is_topic(file) and file.casefold() in names
 
 
 def _same(one: bytes, other: bytes) -> bool:

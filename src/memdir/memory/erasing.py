@@ -21,6 +21,7 @@ from memdir.memory import encoding, entrypoint, journal_file, leaks, plan, proof
 from memdir.memory.entrypoint import NAME
 from memdir.memory.frontmatter import LINE
 from memdir.memory.history import By, FileChange, History, Run
+from memdir.memory.history.erasing import without_pointer
 from memdir.memory.pointer import entry as parsed
 from memdir.memory.pointer import same
 from memdir.memory.proof import Needles, Proof
@@ -79,8 +80,8 @@ class _Known:
     file: str
     versions: list[bytes] = field(default_factory=list)
     entries: list[str] = field(default_factory=list)
-    seen: dict[str, bool] = field(default_factory=dict)
-    """Lines of indexes, and whether they are entries for it."""
+    seen: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """Lines of indexes, by what those call it, and whether they are entries for it."""
     said: set[tuple[str, ...]] = field(default_factory=lambda: {()})
     """What versions of the index have said of it."""
 
@@ -89,11 +90,14 @@ class _Known:
         place = plan.located(self.memory.directory, self.file)
         if self.file == NAME or self.memory.index_file.is_at(place):
             raise UnsafePath(self.file, reason=f"{NAME} is the index, not a memory")
-        found = plan.bytes_of(self.memory, self.file)
+        found = None if _is_folder(place) else plan.bytes_of(self.memory, self.file)
         self.versions += [found[0]] if found else []
         self._of_trash()
         self._of_inbox()
-        self._of_index(self.memory.index_file.exact())
+        self._of_index(self.memory.index_file.exact(), self.file)
+        for index, name in _inner_indexes(self.file):
+            if data := _bytes(self.memory, index):
+                self._of_index(encoding.readable(data), name)
         if self.memory.history and not self.memory.history.off:
             self._of_history(self.memory.history)
         if not self.versions and not self.entries:
@@ -110,36 +114,41 @@ class _Known:
             if same(item.file, self.file):
                 self.versions.append(item.data or b"")
             elif same(item.file, NAME):
-                self._of_other_index(item.data or b"")
+                self._of_other_index(item.data or b"", self.file)
 
-    def _of_index(self, text: str) -> None:
-        self.entries += [line for _, line in entrypoint.take(text, self.file)[1]]
+    def _of_index(self, text: str, name: str) -> None:
+        """`name`: what that index calls the file."""
+        self.entries += [line for _, line in entrypoint.take(text, name)[1]]
 
     def _of_history(self, history: History) -> None:
         """In one pass over the history: it may hold thousands of versions of the index."""
         index = self.memory.index_file.place.relative_to(os.path.realpath(self.memory.directory)).as_posix()
         takes: dict[str, Callable[[bytes], None]] = {}
-        for name, take in ((index, self._of_other_index), (self.file, self.versions.append)):
-            for change in history.log(file=name):
-                takes |= {blob: take for one in change.files if one.file == name for blob in _blobs(one)}
+        indexes = {index: self.file, **dict(_inner_indexes(self.file))}
+        readers: dict[str, Callable[[bytes], None]] = {
+            file: partial(self._of_other_index, name=name) for file, name in indexes.items()
+        }
+        for file, take in (*readers.items(), (self.file, self.versions.append)):
+            for change in history.log(file=file):
+                takes |= {blob: take for one in change.files if one.file == file for blob in _blobs(one)}
         for number, data in history.blobs() if takes else ():
             if number in takes:
                 takes[number](data)
 
-    def _of_other_index(self, data: bytes) -> None:
+    def _of_other_index(self, data: bytes, name: str) -> None:
         """One of many versions, which are much the same: it is read where it says something new."""
         lines = LINE.findall(encoding.readable(data))
-        numbers = [number for number, line in enumerate(lines) if self._is_ours(line)]
+        numbers = [number for number, line in enumerate(lines) if self._is_ours(line, name)]
         said = tuple(line for number in numbers for line in _with_below(lines, number))
         if said not in self.said:
             self.said.add(said)
-            self._of_index("".join(lines))
+            self._of_index("".join(lines), name)
 
-    def _is_ours(self, line: str) -> bool:
-        if line not in self.seen:
+    def _is_ours(self, line: str, name: str) -> bool:
+        if (line, name) not in self.seen:
             pointer = parsed(line)
-            self.seen[line] = pointer is not None and same(pointer.file, self.file)
-        return self.seen[line]
+            self.seen[line, name] = pointer is not None and same(pointer.file, name)
+        return self.seen[line, name]
 
     def needles(self) -> Needles:
         """What to look for: what it says, and the names it had."""
@@ -182,6 +191,26 @@ class _Known:
         return texts
 
 
+def _inner_indexes(file: str) -> Iterator[tuple[str, str]]:
+    """The indexes of the folders on the way to a file, the team's for one, and what they call it."""
+    names = file.split("/")
+    for depth in range(1, len(names)):
+        yield "/".join((*names[:depth], NAME)), "/".join(names[depth:])
+
+
+def _bytes(memory: MemoryDir, file: str) -> bytes | None:
+    """What a file holds; None where none is, or something else."""
+    with suppress(UnsafePath):
+        found = plan.bytes_of(memory, file)
+        return None if found is None else found[0]
+    return None
+
+
+def _is_folder(place: Path) -> bool:
+    """Whether a folder has that name by now: the memory that had it before can still be erased."""
+    return place.is_dir() and not place.is_symlink()
+
+
 def _with_below(lines: Sequence[str], number: int) -> Iterator[str]:
     """An entry, and what may belong to it."""
     yield lines[number]
@@ -193,11 +222,14 @@ def _with_below(lines: Sequence[str], number: int) -> Iterator[str]:
 
 def _take_out(memory: MemoryDir, file: str) -> None:
     """The entry, then the file: the index never points at nothing by our doing."""
+    root, place = Path(os.path.realpath(memory.directory)), plan.located(memory.directory, file)
     memory.index_file.change(partial(entrypoint.remove, file=file))
-    with suppress(FileNotFoundError, NotADirectoryError):
-        fs.remove_durably(
-            plan.located(memory.directory, file), within=Path(os.path.realpath(memory.directory))
-        )
+    for index, name in _inner_indexes(file):
+        if (data := _bytes(memory, index)) and (left := without_pointer(data, name)) != data:
+            fs.replace_if(root / index, left, expected=fs.digest(data), within=root)
+    if not _is_folder(place):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            fs.remove_durably(place, within=root)
     fs.sweep_temporaries(memory.directory, older_than=float("-inf"))
 
 

@@ -39,6 +39,9 @@ WAITING = 500
 LONGEST = 1_000_000
 """Bytes of a proposed text at most."""
 
+_RECORD = 100_000
+"""Bytes of a record at most; ours have some hundred."""
+
 REMEMBERED = 5_000
 """Rejections that are remembered at least; twice as many at most."""
 
@@ -232,18 +235,30 @@ class Inbox:
         except FileNotFoundError:
             return
         for path in (self.folder / name for name in names if name.endswith(".json")):
-            if _ID.fullmatch(path.stem) and (item := _read(path)):
+            if _ID.fullmatch(path.stem) and (item := self._read(path)):
                 yield item
+
+    def _read(self, path: Path) -> Item | None:
+        """What a record says; None for one that is not as ours are: any program may have put it there."""
+        try:
+            return _item(path.stem, json.loads(self._bytes(path, _RECORD)))
+        except (OSError, UnsafePath, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
 
     def _with_data(self, item: Item) -> Item | None:
         """The item with its bytes; None if they are gone, or no file."""
         if item.action == "delete":
             return item
         try:
-            data = fs.read_file(self._content(item.id))
+            data = self._bytes(self._content(item.id), LONGEST + 1)
         except (OSError, UnsafePath):
             return None
-        return replace(item, data=data)
+        return replace(item, data=data) if len(data) <= LONGEST else None
+
+    def _bytes(self, path: Path, limit: int) -> bytes:
+        """A file of the folder, and no other that a link leads to."""
+        root = Path(os.path.realpath(self.folder))
+        return fs.read_file(root / path.name, limit=limit, within=root)
 
     def _rejected(self) -> dict[str, None]:
         """The digests of what was rejected, in order; a line that a crash cut off is none."""
@@ -305,14 +320,6 @@ def _is_about(item: Item, file: str) -> bool:
     return key(file) in entrypoint.linked(text)
 
 
-def _read(path: Path) -> Item | None:
-    """What a record says; None for one that is not as ours are."""
-    try:
-        return _item(path.stem, json.loads(fs.read_file(path)))
-    except (OSError, UnsafePath, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
 def _item(id: str, record: Any) -> Item:  # noqa: A002
     texts = {name: record[name] for name in ("file", "code", "reason", "at", "sameness")}
     base, action, origin = record["base"], record["action"], record["origin"]
@@ -320,8 +327,11 @@ def _item(id: str, record: Any) -> Item:  # noqa: A002
         raise ValueError("a record of another kind")
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(base, str | None):
         raise TypeError("a record of another kind")
-    if datetime.fromisoformat(texts["at"]).tzinfo is None:
-        raise ValueError("a moment without a time zone")
+    moment = datetime.fromisoformat(texts["at"])
+    if moment.tzinfo is None or not 1970 <= moment.year < 9999:  # elsewhere the calendar may end before
+        raise ValueError("a moment without a time zone, or out of reach")
+    if not _DIGEST.fullmatch(texts["sameness"]):
+        raise ValueError("no digest")
     if origin is not None:
         parts = {name: origin.get(name) for name in ("session", "message", "worker")}
         if not all(isinstance(part, str | None) for part in parts.values()):

@@ -110,11 +110,11 @@ def undone(text: str, *, made: str, was: str) -> str:
 
     What somebody has done with a line or an entry of the change holds, and a file gets no second entry.
     """
-    now, left, found = LINE.findall(text), _bare(made), LINE.findall(was)
-    where = _matches(left, _bare(text))
+    now, left, found = LINE.findall(text), bare_lines(made), LINE.findall(was)
+    where = _matches(left, bare_lines(text))
     del where[len(left)]
     gone, back = set[int](), dict[int, list[str]]()
-    for numbers, lines in _differing(left, _bare(was)):
+    for numbers, lines in _differing(left, bare_lines(was)):
         places = [where[number] for number in numbers if number in where]
         before = (where[number] + 1 for number in reversed(range(numbers.start)) if number in where)
         gone.update(places)
@@ -125,7 +125,7 @@ def undone(text: str, *, made: str, was: str) -> str:
     room.update(dict.fromkeys(_count(left).keys() - _count(left[line] for line in where).keys(), -len(found)))
     # Other lines that somebody has put back already.
     theirs = set(range(len(now))) - set(where.values())
-    there = Counter(line for number, line in enumerate(_bare(text)) if number in theirs)
+    there = Counter(line for number, line in enumerate(bare_lines(text)) if number in theirs)
     put: list[str] = []
     for number in range(len(now) + 1):
         for line in back.get(number, ()):
@@ -178,6 +178,6 @@ def _count(lines: Iterable[str]) -> Counter[str]:
     return Counter(key(pointer.file) for line in lines if (pointer := entry(line)))
 
 
-def _bare(text: str) -> list[str]:
+def bare_lines(text: str) -> list[str]:
     """The lines without their ends."""
     return [line.rstrip("\r\n") for line in LINE.findall(text)]

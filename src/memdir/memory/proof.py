@@ -31,6 +31,8 @@ SHORTEST = 4
 """Of a memory that has no such line all of the text is looked for, if it is as long as this."""
 
 _PIECE = 4 * 1024 * 1024
+_MANY = 200
+"""Patterns from which on a text is gone through once for all of them, and not once for each."""
 _MARKS = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,9}[.)]|\[[ xX]\])[ \t]+|[*_`]+")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 _COMMON = frozenset({"how to apply"})
@@ -40,10 +42,12 @@ _COMMON = frozenset({"how to apply"})
 class Proof:
     """What a search for an erased memory found. `searched`: how many files and objects of histories were
     looked through. `left`: where something of it still is: a file, or words for a place within a history.
+    `telling`: whether it had any words that tell it from others; without, nothing could be looked for.
     """
 
     searched: int
     left: tuple[Path | str, ...]
+    telling: bool = True
 
 
 # -- what is looked for -------------------------------------------------------------------------------------
@@ -105,13 +109,21 @@ class Needles:
     def __init__(self, lines: Iterable[str], *, encodings: Collection[str] = ()) -> None:
         found = {pattern for line in lines for pattern in _spellings(line, encodings)}
         self._patterns = sorted(found, key=lambda pattern: (len(pattern), pattern))
+        self._head = min((len(pattern) for pattern in self._patterns[:1]), default=0)
+        self._beginning: dict[bytes, list[bytes]] = {}
+        for pattern in self._patterns if len(self._patterns) > _MANY else ():
+            self._beginning.setdefault(pattern[: self._head], []).append(pattern)
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
     def are_in(self, data: bytes) -> bool:
         """Whether one of them is in there."""
-        return any(pattern in data for pattern in self._patterns)
+        if not self._beginning:
+            return any(pattern in data for pattern in self._patterns)
+        head, beginning = self._head, self._beginning
+        places = (at for at in range(len(data) - head + 1) if data[at : at + head] in beginning)
+        return any(data.startswith(tuple(beginning[data[at : at + head]]), at) for at in places)
 
     def are_in_file(self, path: Path) -> bool:
         """Whether one of them is in a file. Raises OSError."""
@@ -165,7 +177,7 @@ def search(
                     left.append(names.get(number, place))
         except MemdirError:  # what can't be read can't be vouched for
             left.append(place)
-    return Proof(searched=searched, left=tuple(dict.fromkeys(left)))
+    return Proof(searched=searched, left=tuple(dict.fromkeys(left)), telling=bool(needles))
 
 
 def _files(folders: Sequence[Path]) -> Iterator[Path]:

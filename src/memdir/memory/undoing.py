@@ -15,12 +15,10 @@ takes back the rest, and what is done already is not mistaken for somebody else'
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +26,9 @@ from memdir import fs
 from memdir.errors import Conflict, UnsafePath, UsageError
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME, Pointer
-from memdir.memory.frontmatter import LINE, line_end
 from memdir.memory.journal import Aim, Deleted, Journal, Step, Wrote, dangling_in
-from memdir.memory.pointer import entry, key
+from memdir.memory.merging import Returning, bare_lines, fitted, undone
+from memdir.memory.pointer import key
 from memdir.memory.trash import Trashed
 
 if TYPE_CHECKING:
@@ -225,84 +223,27 @@ def _fitting(memory: MemoryDir, index: _File, journal: Journal, files: Sequence[
     """What the index is to hold. Where bytes are no text that can be changed, all that was undone of it."""
     directory, going = memory.directory, {key(file.name) for file in files if file.goes}
     changes = [step for step in journal.of(NAME) if isinstance(step, Wrote)]
-    ours = {line for step in changes for line in _lines(encoding.readable(step.after))}
+    ours = {line for step in changes for line in bare_lines(encoding.readable(step.after))}
     try:
         now = encoding.decode(index.now or b"", name=NAME)
         fit = then = encoding.decode(index.then or b"", name=NAME)
         for step in reversed(index.left):
             if isinstance(step, Wrote):
-                fit = _undone(fit, step)
+                made, was = (encoding.decode(data or b"", name=NAME) for data in (step.after, step.before))
+                fit = undone(fit, made=made, was=was)
     except UsageError:
         return index.then
     led_nowhere = journal.dangling | (dangling_in(now, directory) - going - journal.named)
-    for name in sorted((dangling_in(fit, directory) | going) - led_nowhere):
-        fit = _without(fit, name, ours)
-    for file in files:
-        stays = file.left and not file.goes and file.place.is_file()
-        if stays and key(file.name) in _entries(now) and key(file.name) not in entrypoint.linked(fit):
-            taken = entrypoint.take(now, file.name)[1]
-            fit = entrypoint.put_back(fit, taken, _entries(now)[key(file.name)])
+    gone, entries = sorted((dangling_in(fit, directory) | going) - led_nowhere), _entries(now)
+    back = [
+        Returning(lines=entrypoint.take(now, file.name)[1], pointer=entries[key(file.name)])
+        for file in files
+        if file.left and not file.goes and file.place.is_file() and key(file.name) in entries
+    ]
+    fit = fitted(fit, gone=gone, ours=ours, back=back)
     return index.then if fit == then else encoding.encode(fit, like=index.then or index.now or b"")
-
-
-def _undone(text: str, step: Wrote) -> str:
-    """An index that somebody has changed since, without one change of ours: line by line, each in its place.
-
-    What somebody has done with a line or an entry of ours holds, and a file gets no second entry.
-    """
-    now, made = LINE.findall(text), _lines(encoding.decode(step.after, name=NAME))
-    was = LINE.findall(encoding.decode(step.before or b"", name=NAME))
-    where = {
-        block.a + n: block.b + n for block in _compared(made, _lines(text)).get_matching_blocks()
-        for n in range(block.size)
-    }  # fmt: skip
-    gone, back = set[int](), dict[int, list[str]]()
-    for tag, first, end, back_first, back_end in _compared(made, _lines("".join(was))).get_opcodes():
-        if tag != "equal":
-            places = [where[line] for line in range(first, end) if line in where]
-            before = (where[line] + 1 for line in reversed(range(first)) if line in where)
-            gone.update(places)
-            back.setdefault(places[0] if places else next(before, 0), []).extend(was[back_first:back_end])
-    # How many more entries each file may get: none where somebody has taken ours away.
-    room = _count(was)
-    room.subtract(_count(line for number, line in enumerate(now) if number not in gone))
-    room.update(dict.fromkeys(_count(made).keys() - _count(made[line] for line in where).keys(), -len(was)))
-    put: list[str] = []
-    for number in range(len(now) + 1):
-        for line in back.get(number, ()):
-            pointer = entry(line)
-            room.subtract([key(pointer.file)] if pointer else [])
-            if pointer is None or room[key(pointer.file)] >= 0:
-                put.append(line)
-        put += now[number : number + 1] if number not in gone else []
-    eol = line_end(text or "".join(was))
-    return "".join(line if line.endswith(("\n", "\r")) else line + eol for line in put)
-
-
-def _compared(one: Sequence[str], other: Sequence[str]) -> SequenceMatcher[str]:
-    return SequenceMatcher(None, one, other, autojunk=False)
-
-
-def _count(lines: Iterable[str]) -> Counter[str]:
-    """How many entries there are for each file."""
-    return Counter(key(pointer.file) for line in lines if (pointer := entry(line)))
 
 
 def _entries(text: str) -> dict[str, Pointer]:
     """The first entry for each file."""
     return {key(pointer.file): pointer for pointer in reversed(entrypoint.pointers(text))}
-
-
-def _without(text: str, file: str, ours: AbstractSet[str]) -> str:
-    """The index without its entries for a file. What somebody has put below one stays, without it."""
-    left, taken = entrypoint.take(text, file)
-    theirs = {number for number, line in taken if line.rstrip("\r\n") not in ours and not entry(line)}
-    if not any(line.strip() for number, line in taken if number in theirs):
-        return left
-    gone = {number for number, _ in taken} - theirs
-    return "".join(line for number, line in enumerate(LINE.findall(text)) if number not in gone)
-
-
-def _lines(text: str) -> list[str]:
-    """The lines without their ends."""
-    return [line.rstrip("\r\n") for line in LINE.findall(text)]

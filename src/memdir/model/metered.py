@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 import anyio
@@ -233,16 +234,7 @@ class _Meter:
         Raises:
             OverBudget: there is no room.
         """
-        reserve = partial(
-            self._ledger.reserve,
-            self._job,
-            self._model,
-            most,
-            likely=likely,
-            project=self._project,
-            session=self._session,
-        )
-        reservation: Reservation = await anyio.to_thread.run_sync(reserve)
+        reservation = await self._reserved(most, likely)
         usage: Usage | None = None
         try:
             answer = await ask()
@@ -251,10 +243,41 @@ class _Meter:
             usage = None if _may_be_billed(error) else Usage()
             raise
         finally:  # also when it is cancelled: then nobody knows what was used
-            settle = partial(self._ledger.settle, reservation, usage, self._price)
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(settle)
+                await anyio.to_thread.run_sync(self._settle, reservation, usage)
         return answer
+
+    async def _reserved(self, most: int, likely: int) -> Reservation:
+        """Room for a call. Another process may hold the ledger for a while: who is broken off then does not
+        wait for it, and nothing stays reserved.
+        """
+        made = list[Reservation]()
+        first = Lock()  # taken once, by who comes first: the thread when it has done, or who breaks off
+
+        def reserve() -> Reservation:
+            made.append(
+                self._ledger.reserve(
+                    self._job,
+                    self._model,
+                    most,
+                    likely=likely,
+                    project=self._project,
+                    session=self._session,
+                )
+            )
+            if not first.acquire(blocking=False):
+                self._settle(made[0], Usage())
+            return made[0]
+
+        try:
+            return await anyio.to_thread.run_sync(reserve, abandon_on_cancel=True)
+        except BaseException:
+            if not first.acquire(blocking=False):
+                self._settle(made[0], Usage())
+            raise
+
+    def _settle(self, reservation: Reservation, usage: Usage | None) -> None:
+        self._ledger.settle(reservation, usage, self._price)
 
 
 def _may_be_billed(error: ModelError) -> bool:

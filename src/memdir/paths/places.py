@@ -89,9 +89,10 @@ class Places:
     def name(self) -> str:
         """What belongs to the memory directory, and is kept elsewhere, is called.
 
-        Another layout's directory of the same project is another directory.
+        The directory of the same project below another base, or in another layout, is another directory.
         """
-        ordinary = self.memory is None or (self.memory_source == "default" and self.layout == "memdir")
+        own = self.memory_source == "default" and self.base == self.state
+        ordinary = self.memory is None or own
         return self.slug if ordinary else slug(self.memory or self.root, layout="memdir")
 
     @property

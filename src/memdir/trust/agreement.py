@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from memdir.cues import Cue, found, tables_for
+from memdir.cues import Cue, tables_for
 from memdir.trust.carries import carriers
 from memdir.trust.hidden import visible
 from memdir.trust.permits import permissions
-from memdir.trust.sources import Heard, Said, addresses, pair, sentences
+from memdir.trust.sources import Heard, Said, addresses, cues_of, pair, sentences
 from memdir.trust.terms import folded, terms, windows
 
 LONGEST_REPLY = 400
 """A reply of more characters agrees only where it uses the words for it."""
+LONGEST_WISH = 120
+"""A sentence of so many characters points at nothing that stands outside of it."""
 TAIL = 8_000
 """So many of the last characters of a tool's output a wish can mean."""
 
@@ -25,7 +27,7 @@ TAIL = 8_000
 def agrees(text: str) -> bool:
     """Whether a message takes over what was said before it."""
     head = text[:LONGEST_REPLY]
-    return bool(found(head, tables_for(head)) & _AGREEING) or bool(_YES.match(head))
+    return bool(_YES.match(head) or cues_of(head, tables_for(head), _AGREEING))
 
 
 def wishes_kept(text: str) -> bool:
@@ -33,9 +35,9 @@ def wishes_kept(text: str) -> bool:
     if _NOT_KEPT.search(text):
         return False
     for sentence in sentences(text[:4_000]):
-        cues = found(sentence, tables_for(sentence))
-        short = len(sentence) < 120
-        if short and _KEEP.search(sentence) and cues & (_KEEPING | {Cue.POINTS}):
+        if len(sentence) >= LONGEST_WISH or not _KEEP.search(sentence):
+            continue
+        if cues_of(sentence, tables_for(sentence), _KEEPING):
             return True
     return False
 
@@ -87,7 +89,7 @@ def of_tool(said: str) -> str:
 
 
 _AGREEING = frozenset({Cue.APPROVAL, Cue.CONTINUE, Cue.BACK})
-_KEEPING = frozenset({Cue.CONTINUE, Cue.BACK, Cue.REMEMBER})
+_KEEPING = frozenset({Cue.CONTINUE, Cue.BACK, Cue.REMEMBER, Cue.POINTS})
 _YES = re.compile(
     r"\W{0,3}(?:y|yes|yep|yeah|yup|sure|ok|okay|right|correct|exactly|agreed|please do|go ahead|sounds"
     r" good|fine|deal|absolutely|indeed|👍|💚|✅"

@@ -69,7 +69,7 @@ def _found(text: str) -> Iterator[Carrier]:
         path = match[0].rstrip(".,;:!?)'\"")
         if len(path) > 1:
             yield Carrier("path", path, dangerous=bool(_OUTSIDE.match(path)))
-    for match in _DANGEROUS.finditer(text):
+    for match in _DANGEROUS.finditer(_PLACEHOLDER.sub("…", text)):
         yield Carrier("command", match[0].strip(), dangerous=True)
     for match in _FLAG.finditer(text):
         yield Carrier("flag", match[0], dangerous=bool(_RISKY_FLAG.search(match[0])))
@@ -158,6 +158,7 @@ _DANGEROUS = re.compile(
     r"|\bsubprocess\b|\bpickle\.loads?\b",
     re.IGNORECASE,
 )
+_PLACEHOLDER = re.compile(r"<[a-z][a-z _-]{0,30}>(?=/)", re.IGNORECASE)
 _FLAG = re.compile(
     r"(?<![\w-])--[A-Za-z][\w-]{1,60}(?:=[^\s`'\"，。；、）]{1,100})?|(?<=[\s`])-[A-Za-z]\b(?=[\s`]|\Z)"
 )

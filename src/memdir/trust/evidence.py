@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from memdir.cues import Cue, found, tables_for
+from memdir.cues import Cue, tables_for
 from memdir.model.messages import Message, ToolResult
 from memdir.trust.agreement import agrees, of_agent, of_tool, wishes_kept
 from memdir.trust.decoding import decoded_forms
 from memdir.trust.pasted import QUOTE, own_words
-from memdir.trust.sources import Heard, Said, orders_in_links
+from memdir.trust.sources import Heard, Said, cues_of, orders_in_links
 
 Source = Literal["person", "web", "tool", "file", "team", "unknown"]
 """Where a memory came from."""
@@ -223,10 +223,11 @@ def _introduced(line: str) -> tuple[str, str]:
 def _is_of_a_text(clause: str) -> bool:
     if _KEEPS.match(clause):
         return False
-    cues = found(clause, tables_for(clause))
+    cues = cues_of(clause, tables_for(clause), _PASTING)
     return (Cue.PASTE in cues or bool(_TEXTS.search(clause))) and not cues & {Cue.REMEMBER, Cue.STANDING}
 
 
+_PASTING = frozenset({Cue.PASTE, Cue.REMEMBER, Cue.STANDING})
 _COLON = re.compile(r"[:：]\s?(?!//)(?=\S)")
 _KEEPS = re.compile(
     r"\s*(?:please |also |and )*(?:add|put|write|note|append|insert|include)\b", re.IGNORECASE

@@ -72,7 +72,7 @@ def _covers(spoken: Spoken, case: Case) -> bool:
     shared = sum(term.weight for term in case.terms if is_among(term, spoken.keys, spoken.meanings))
     if any(term.cjk for term in case.terms):
         return shared > 0 or not spoken.meanings.isdisjoint(meanings(case.statement.text))
-    return shared > 0.5 * case.size
+    return shared > 0.5 * case.size or (shared > 0.4 * case.size and case.backed > 0.75 * case.size)
 
 
 def _in_their_words(phrase: str, spoken: Spoken) -> bool:

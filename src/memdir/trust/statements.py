@@ -32,6 +32,11 @@ class Statement:
         """What makes two statements the same: letters and figures only."""
         return squashed(self.text)
 
+    @property
+    def is_reason(self) -> bool:
+        """Whether it stands on a line that says why."""
+        return _REASON.match(plain(self.raw)) is not None
+
 
 def is_index(file: str) -> bool:
     return posixpath.basename(file.replace("\\", "/")) == INDEX
@@ -131,8 +136,11 @@ _ENDS = re.compile(r"(?<=[.!?…])\s+(?=\S)|(?<=[。！？；])|;\s+|\s—\s|\n"
 _LABEL = re.compile(
     r"\A(?:why|how to apply|how|when|reason|rule|context|note|apply|source|status|scope|background"
     r"|details?|summary"
-    r"|warum|grund|anwendung|wie|por ?qué|motivo|cómo aplicar(?:lo)?"
+    r"|warum|grund|anwendung|wie|por ?qué|motivo|cómo aplicar(?:lo)?|pourquoi"
     r"|原因|理由|如何应用|应用|适用|背景|适用方式|適用|適用方法)"
     r"\s*[:：]\s*",
     re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\A(?:why|reason|warum|grund|por ?qué|motivo|pourquoi|原因|理由)\s*[:：]", re.IGNORECASE
 )

@@ -27,7 +27,9 @@ def traced(case: Case) -> str:
     if keys and not case.told and _is_planted(case, hard):
         return case.statement.text
     weight = sum({term.key: term.weight for term in hard}.values())
-    if hard and (weight >= case.told or (len(hard) > 1 and weight > 0.6 * case.told)):
+    if hard and (
+        weight >= case.told or case.told < 0.5 * case.size or (len(hard) > 1 and weight > 0.6 * case.told)
+    ):
         return case.statement.text
     if name := _name(case):
         return name

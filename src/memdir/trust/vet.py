@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memdir.trust.evidence import Evidence
-from memdir.trust.forgetting import asked_to_forget, unspoken
+from memdir.trust.forgetting import asked_to_forget
 from memdir.trust.hidden import hidden_in
 from memdir.trust.judging import Judged, judge
 from memdir.trust.news import News
+from memdir.trust.removal import unspoken
 from memdir.trust.stated import short
 from memdir.trust.statements import Statement, added, is_index, new_lines, removed, statements
+from memdir.trust.subject import Subject
 
 Code = Literal[
     "untrusted",  # its words come from tools, pages, files or pasted text alone
@@ -58,7 +60,7 @@ def _objections(proposed: Proposed, evidence: Evidence) -> Iterator[Held]:
     if hidden := hidden_in(proposed.file):
         yield Held(code="hidden", reason=f"the file's name holds {hidden}")
     if after is None or not after.strip():
-        if before and before.strip() and not asked_to_forget(proposed.file, before, evidence):
+        if before and before.strip() and not _is_to_go(proposed.file, before, evidence):
             yield Held(code="deletes", reason="you did not ask to forget this memory")
         return
     if hidden := hidden_in(new_lines(before, after)):
@@ -142,6 +144,10 @@ _CHECKS: tuple[Callable[[Judged], Held | None], ...] = (_carries, _permits, _unt
 
 
 # ---------------------------------------------------------------------------------- what goes
+
+
+def _is_to_go(file: str, text: str, evidence: Evidence) -> bool:
+    return asked_to_forget(Subject.of_memory(file, text), evidence)
 
 
 def _of_removed(proposed: Proposed, before: str, after: str, evidence: Evidence) -> Iterator[Held]:

@@ -53,6 +53,7 @@ _ENVIRONMENT = {
     "XDG_CONFIG_HOME": os.devnull,  # where an older git looks for the person's settings; it gets no HOME
 }
 _SETTINGS = {
+    "advice.graftFileDeprecated": "false",  # a word to a dead parent would end it
     "core.alternateRefsCommand": "true",
     "core.attributesFile": os.devnull,
     "core.commitGraph": "false",
@@ -163,11 +164,11 @@ class Git:
 
     def works(self) -> bool:
         """Whether it can do anything at all, whatever is wrong with the repository."""
+        elsewhere = Git(self._program, repository=Path("/"), version=self.version)
         try:
-            said = Git(self._program, repository=Path("/"), version=self.version).ask("hash-object", "--stdin")
+            return elsewhere.ask("hash-object", "--stdin").strip() == _NOTHING
         except GitFailed:
             return False
-        return said.strip() == _NOTHING
 
     @contextmanager
     def blobs(self) -> Iterator[Blobs]:

@@ -59,6 +59,7 @@ class History:
         self._now = now
         self._programs = programs
         self._notice: str | None = None
+        self._told: str | None = None
         self._recording: By | None = None
         self._recorded: tuple[tuple[int, int, int], Recorded] | None = None
         self._read: tuple[str, list[Step]] | None = None
@@ -211,12 +212,15 @@ class History:
         if not (self._places.repository.exists() or self.damaged):
             return
         if self.off:
-            raise MemdirError(f"the history can't be rewritten: {self.off}")
+            raise MemdirError(
+                f"the history still has it, and can't be rewritten: {self.off}",
+                hint="install a current git, and erase it again",
+            )
         try:
             with self._places.held() as held:
                 self._record(held, None)
                 self._erase(held, file, without)
-        except (GitFailed, Damaged, OSError) as error:
+        except (GitFailed, Damaged, OSError, UnsafePath) as error:
             why = _reason(error)
             raise MemdirError(
                 f"the history could not be rewritten: {why}",
@@ -224,6 +228,8 @@ class History:
             ) from error
 
     def _erase(self, held: int, file: str, without: Collection[Bytes]) -> None:
+        if self._places.repository.is_symlink():  # what it leads to would stay
+            raise Damaged("its repository is a link")
         old = self._repository(held)
         steps = old.steps(head)[::-1] if (head := old.head()) else []
         kept = old.tree(head) if head else {}
@@ -273,13 +279,17 @@ class History:
             by = By(worker=EXTERNAL, reason=BEGINNING) if is_first else intent or by or By(worker=EXTERNAL)
             step = Step(by=by, at=_aware(self._now()), files=looking.runs)
             repository.prepare()
-            recorded.head = repository.commit(_chunks(first, differing, step, parent=recorded.head))
+            chunks = _chunks(first, differing, step, parent=recorded.head)
+            recorded.head = repository.commit(chunks, files=looking.files)
             change = change_of([step])
         if change or looking.fresh or is_first:
             recorded.entries.update(looking.fresh)
             for path in looking.gone:
                 del recorded.entries[path]
             self._save(recorded)
+        if change and repository.is_crowded:
+            with suppress(GitFailed):
+                repository.tidy()
         if looking.closed:
             self.failure = "a file could not be read, and is not recorded"
         with suppress(OSError, UnsafePath):
@@ -342,7 +352,7 @@ class History:
         self._recorded = self._read = None
         self._notice = f"the history was damaged ({error}): it is kept as {place.name}, and a new one begins"
         self.failure = self._notice
-        log.warning("memory history: damaged, put aside")
+        log.warning("%s", self._notice)
 
     # -- helpers ----------------------------------------------------------------------------------------
 
@@ -382,8 +392,11 @@ class History:
         return []
 
     def _failed(self, error: Exception) -> None:
+        """Told once, and not again at each step while it lasts."""
         self.failure = _reason(error)
-        log.warning("memory history: %s", type(error).__name__)
+        if self.failure != self._told:
+            self._told = self.failure
+            log.warning("the history of memory: %s", self.failure)
 
 
 def _chunks(

@@ -17,13 +17,15 @@ class Looking:
     """A directory that is compared with what is recorded of it.
 
     `runs`: what differs. `fresh`: what is to be recorded. `gone`: what is recorded and not there any more.
-    All of them are complete when `differing` is through. `closed`: a file could not be read.
+    All of them are complete when `differing` is through. `closed`: a file could not be read. `files`: how
+    many are looked at.
     """
 
     def __init__(self, root: Path, known: Mapping[bytes, Entry], *, now_ns: int) -> None:
         found = stamps.look(os.fsencode(root), known)
         self._root, self._known, self._now_ns = root, known, now_ns
         self._changed = found.changed
+        self.files = len(found.changed) + len(found.gone)
         self.gone = found.gone
         self.fresh: dict[bytes, Entry] = {}
         self.runs = {path: _run(known[path], None) for path in found.gone}

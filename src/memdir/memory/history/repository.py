@@ -32,8 +32,11 @@ _QUOTED = re.compile(rb'[^\x20-\x7e]|["\\]')
 _TOO_MANY = 20
 """Packs. One is made by each commit."""
 _GEOMETRIC = (2, 33)
-_COMMIT, _CHECK, _PACK = 60.0, 20.0, 30.0
-"""Seconds, of which a little file takes a thousandth; a whole directory at the beginning takes more."""
+_CROWD = 100
+"""Packs that are too many even for who never calls `tidy`; making one of them takes some 100 ms."""
+_STEP, _COMMIT, _CHECK, _PACK = 10.0, 60.0, 20.0, 30.0
+"""Seconds. A step of a few files takes a hundredth of one; a whole directory at the beginning takes more."""
+_FEW = 100
 
 
 class Damaged(Exception):
@@ -79,8 +82,11 @@ class Repository:
             raise Damaged("its branch names no commit")
         return head
 
-    def commit(self, chunks: Iterable[bytes], *, seconds: float = _COMMIT) -> str:
-        """Let git read blobs and steps (`blob_chunks`, `step_chunks`); the new head. Raises GitFailed."""
+    def commit(self, chunks: Iterable[bytes], *, files: int = _FEW, seconds: float | None = None) -> str:
+        """Let git read blobs and steps (`blob_chunks`, `step_chunks`); the new head. Raises GitFailed.
+
+        Whoever writes waits for it: a step of few `files` gets little time, unless `seconds` says how much.
+        """
         before = self.head()
 
         def whole() -> Iterator[bytes]:
@@ -88,12 +94,18 @@ class Repository:
             yield b"done\n"
 
         how = ("--quiet", "--done", "--date-format=raw")
+        seconds = seconds or (_STEP if files < _FEW else _COMMIT)
         self._git.feed("fast-import", *how, chunks=whole(), seconds=seconds)
         for folder in ("objects/pack", "refs/heads"):
             _sync(self.path / folder)
         if (head := self.head()) in (None, before):
             raise GitFailed("git recorded nothing")
         return head
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it is time to tidy: now, or, where that failed, after as many packs again."""
+        return sum(name.endswith(".pack") for name in os.listdir(self.path / "objects/pack")) % _CROWD == 0  # noqa: PTH208
 
     def tidy(self) -> None:
         """Remove what killed gits left, and pack what many commits made. Raises GitFailed."""
@@ -135,8 +147,8 @@ class Repository:
         return [line[5:].decode("ascii") for line in said.splitlines() if line.startswith(b"blob ")]
 
     def is_sound(self) -> bool:
-        """Whether git finds nothing wrong with what its branch leads to. True where it takes too long, or where
-        it is git that does not work. The caller holds the folder.
+        """Whether git finds nothing wrong with what its branch leads to. True where it takes too long, or
+        where it is git that does not work. The caller holds the folder.
         """
         try:
             self.prepare()
