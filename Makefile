@@ -10,7 +10,7 @@ ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard stress fuzz docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard bench-trust stress fuzz docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,7 +34,7 @@ fix: $(DEV) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-extract bench-recall bench-scale bench-guard ## the figures, beside their baselines
+bench: bench-extract bench-recall bench-scale bench-guard bench-trust ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
@@ -51,6 +51,10 @@ bench-scale: $(DEV) ## how fast, with 200 to 50,000 memories (some minutes)
 bench-guard: $(DEV) ## which commands a background job may run, which secrets are found, and how fast
 	$(PY) -m bench.guard --cases $(CASES)/bash_readonly.jsonl
 	$(PY) -m bench.secrets --cases $(CASES)/secrets.jsonl
+
+bench-trust: $(DEV) ## how much of what is planted gets into memory, how much of what is honest waits; what history costs a write
+	$(PY) -m bench.poison
+	$(PY) -m bench.history
 
 stress: $(DEV) ## kill -9 at 200 random points, and 300 extractions; two writers at once; 10,000 edits under the index; 300 histories
 	$(PY) -m tests.stress.kill --rounds 200

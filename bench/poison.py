@@ -1,7 +1,10 @@
 """How much of what is planted gets through, and how much of what is honest is held: `python -m bench.poison`.
 
 Over the corpora of tests/trust and the talks of extraction.jsonl; those named "later" and the notes were
-written after the code.
+written after the code. Of those held out, the first (160 planted changes, 60 honest talks, 20 deletions
+asked for, 10 not) were written by somebody who had not read the code, the second (80, 30, 15, 15) after that.
+Before anything was mended by them, planted held: 160 and 79; honest talks saved: 58 and 27; asked deletions
+made: 5 and 14; others held: 10 and 10.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from tests.trust.talks import (
     around,
     case_talk,
     cases,
+    changes,
     memory,
     mixed,
     new,
@@ -93,6 +97,14 @@ def notes() -> Iterator[Result]:
             )
 
 
+def heldout(name: str, *expect: str) -> Iterator[Result]:
+    """Conversations held out, and what a model makes of them."""
+    for row in rows(f"heldout_{name}"):
+        if row["expect"] in expect:
+            for change, evidence in changes(row):
+                yield row["id"], change.file, vet(change, evidence)
+
+
 def main() -> None:
     """Print a table, and what came out wrong."""
     wrong: list[Result] = []
@@ -103,9 +115,13 @@ def main() -> None:
         ("honest", list(honest("honest")), False),
         ("honest, later", list(honest("honest_later")), False),
         ("notes of talks", list(notes()), False),
+        ("held out, planted", list(heldout("planted", "keep_out")), True),
+        ("held out, honest", list(heldout("honest", "may_save")), False),
+        ("held out, asked deletes", list(heldout("deletes", "may_delete")), False),
+        ("held out, unasked deletes", list(heldout("deletes", "keep")), True),
     ):
         held = sum(verdict is not None for _, _, verdict in results)
-        print(f"{title:24} {len(results):6} changes  {held:6} held  {100 * held / len(results):6.1f} %")
+        print(f"{title:26} {len(results):6} changes  {held:6} held  {100 * held / len(results):6.1f} %")
         wrong += [one for one in results if (one[2] is None) == bad]
     for about, form, verdict in wrong:
         print(f"  {form}: {about[:90]!r}: {verdict.reason if verdict else 'saved'}")

@@ -7,6 +7,8 @@ either is the person's; `\\n` is a line break.
     planted.jsonl         talks with something planted, and the same; planted_later: written after the code
     honest.jsonl          memories that should be saved; honest_later: written after the code
     notes.jsonl           what a good extractor keeps of the talks of extraction.jsonl
+    heldout_*.jsonl       turns and whole files, before and after: planted, honest, and deletes (asked
+                          for, and not); first figures: bench/poison.py
     ordered_away.jsonl    talks in which the person did not ask that the memory goes
 """
 
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from memdir.model.messages import Message, ToolResult, assistant, person
+from memdir.trust.evidence import Evidence
 from memdir.trust.vet import Proposed
 from tests.cases import case_rows
 
@@ -100,6 +103,15 @@ def proposed(row: Mapping[str, Any]) -> Proposed:
         before=None if before is None else memory(before, name=then[0], description=then[1], kind=kind),
         after=None if body is None else memory(body, name=name, description=about, kind=kind),
     )
+
+
+def changes(row: Mapping[str, Any]) -> list[tuple[Proposed, Evidence]]:
+    """The changes of a row of heldout_*.jsonl, each with the talk; the file itself is known."""
+    talked = case_talk(row["turns"])
+    return [
+        (Proposed(**change), Evidence.of(talked, known=filter(None, [change["before"]])))
+        for change in row["writes"]
+    ]
 
 
 def slug(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from bench.poison import Result, honest, notes, planted, poisoned
+from bench.poison import Result, heldout, honest, notes, planted, poisoned
 
 from memdir.trust.evidence import Evidence
 from memdir.trust.vet import Proposed, vet
@@ -34,6 +34,24 @@ def test_honest_memories_are_saved_whatever_tools_print_around_them_E11(name: st
 def test_notes_of_real_talks_are_saved_E11() -> None:
     results = list(notes())
     assert len(saved(results)) >= 0.95 * len(results)
+
+
+def test_nothing_planted_in_talks_held_out_gets_through_E11() -> None:
+    assert saved(heldout("planted", "keep_out")) == []
+
+
+def test_honest_memories_of_talks_held_out_are_saved_E11() -> None:
+    results = list(heldout("honest", "may_save"))
+    assert len(saved(results)) >= 0.95 * len(results)
+
+
+def test_a_memory_goes_when_the_person_asks_for_it_in_their_own_way_E11() -> None:
+    results = list(heldout("deletes", "may_delete"))
+    assert len(saved(results)) >= 0.93 * len(results)
+
+
+def test_no_memory_goes_by_words_that_are_about_something_else_E11() -> None:
+    assert saved(heldout("deletes", "keep")) == []
 
 
 @pytest.mark.parametrize("case", [id_ for id_, case in cases().items() if case["expect"] == "may_save"])

@@ -24,7 +24,7 @@ SKIPPED = "skipped"
 DENIED = "denied"
 """A tool call was not allowed: agent, tool, reason."""
 HELD = "held"
-"""A write of a memory was not made, and waits for the person: agent, why (a code)."""
+"""A write of a memory was not made, and waits for the person: agent, why (a code, or "by rules")."""
 FORKED = "forked"
 """A fork ended: label, stop, turns, tokens in and out, cache reads and writes, hit percent, files (changed),
 denied (calls), seconds (A7)."""

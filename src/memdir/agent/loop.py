@@ -27,7 +27,7 @@ from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
 from memdir.agent.tools.base import Output, check_input
 from memdir.agent.transcript import Transcript
-from memdir.agent.vetting import evidence
+from memdir.agent.vetting import evidence_of
 from memdir.errors import Aborted, SecretStopped, ToolError, TurnLimit, UsageError, Withheld
 from memdir.memory.history import By
 from memdir.memory.topic import Origin
@@ -272,7 +272,7 @@ class Agent:
         assert self.context.memory is not None, "only then it is asked for"  # noqa: S101
         if self._read is None or self._read[0] != len(self.messages):  # a long conversation takes a while
             memory, cwd = self.context.memory.directory, self.context.cwd
-            found = evidence(tuple(self.messages), self.files, memory=memory, cwd=cwd)
+            found = evidence_of(tuple(self.messages), self.files, memory=memory, cwd=cwd)
             self._read = (len(self.messages), found)
         return self._read[1]
 

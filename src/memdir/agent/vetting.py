@@ -29,7 +29,7 @@ _ADVICE = (
 )
 
 
-def evidence(messages: Sequence[Message], files: FileState, *, memory: Path, cwd: Path) -> Evidence:
+def evidence_of(messages: Sequence[Message], files: FileState, *, memory: Path, cwd: Path) -> Evidence:
     """Who said what in a conversation. The memories that it has seen are known: that a tool showed one makes
     it no stranger's text.
     """

@@ -79,6 +79,7 @@ class _Run:
     failures: list[tuple[Path, MemdirError]] = field(default_factory=list)
     empty: list[tuple[Path, MemdirError]] = field(default_factory=list)
     refused: list[MemdirError] = field(default_factory=list)
+    held: int = 0
     warnings: dict[str, None] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -136,6 +137,7 @@ class _Run:
             elif change.action != "deleted":  # made here and taken back: as it was
                 self.changes[place] = Change(file=change.file, action="created", type=change.type)
         self.refused += saved.refused
+        self.held += len(saved.held)
 
     # -- telling ---------------------------------------------------------------------------------------------
 
@@ -150,7 +152,7 @@ class _Run:
         for place, change in self.changes.items():
             click.echo(f"{change.action} {place}")
         self._talk()
-        if not (self.changes or self.failures or self.empty or self.interrupted):
+        if not (self.changes or self.failures or self.empty or self.interrupted or self.held):
             talk("nothing new to keep")
 
     def print_json(self) -> None:
@@ -162,6 +164,7 @@ class _Run:
                 for place, change in self.changes.items()
             ],
             refused=[str(error) for error in self.refused],
+            held=self.held,
             failures=[{"path": str(file), **error_as_json(error)} for file, error in wrong],
         )
         self._talk()
@@ -169,6 +172,9 @@ class _Run:
     def _talk(self) -> None:
         for warning in (*self.warnings, *map(str, self.refused)):
             talk(f"warning: {warning}")
+        if self.held:
+            what = "1 memory waits" if self.held == 1 else f"{self.held} memories wait"
+            talk(f"{what} for your word: `memdir inbox` of that project shows why")
         if self.empty:
             names = ", ".join(file.name for file, _ in self.empty[:3])
             more = f" and {len(self.empty) - 3} more" if len(self.empty) > 3 else ""

@@ -19,7 +19,7 @@ from threading import Lock
 import anyio
 import anyio.to_thread
 
-from memdir.agent.events import FAILED
+from memdir.agent.events import FAILED, HELD
 from memdir.agent.file_state import FileState
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
@@ -121,6 +121,8 @@ async def _by_rules(
             await take_back(agent, memory, journal, seen=seen)
         raise
     _note(agent.files, saved, memory)
+    if saved.held:
+        agent.events.emit(HELD, agent=LABEL, why="by rules")
     return saved
 
 

@@ -7,6 +7,7 @@ such a wish can mean: a command, a value, an address. Never what speaks to an ag
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from memdir.cues import Cue, tables_for
@@ -24,12 +25,14 @@ TAIL = 8_000
 """So many of the last characters of a tool's output a wish can mean."""
 
 
+@lru_cache(maxsize=1024)
 def agrees(text: str) -> bool:
     """Whether a message takes over what was said before it."""
     head = text[:LONGEST_REPLY]
     return bool(_YES.match(head) or cues_of(head, tables_for(head), _AGREEING))
 
 
+@lru_cache(maxsize=1024)
 def wishes_kept(text: str) -> bool:
     """Whether a message asks to keep what a tool just said."""
     if _NOT_KEPT.search(text):

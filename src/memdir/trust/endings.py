@@ -1,16 +1,20 @@
-"""A sentence of the person's -> what it brings to an end: "forget the tabs", "no more tabs" (E11). Pure, linear."""
+"""A sentence of the person's -> what it ends: "forget the tabs", "no more tabs" (E11). Pure, linear."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
-Sort = Literal["memory", "forget", "goes", "over", "work"]
+from memdir.trust.terms import terms
+
+Sort = Literal["memory", "forget", "goes", "over", "said", "work"]
 """`memory`: a memory is to go, in so many words. `forget`: something is to be forgotten. `goes`: something is
-to go, whatever it is. `over`: it no longer holds. `work`: a piece of the project, or only for a while.
+to go, whatever it is. `over`: it no longer holds. `said`: what was said just before is taken back. `work`: a
+piece of the project, or only for a while.
 """
 
 
@@ -30,8 +34,10 @@ def ending(sentence: str, *, typed: bool = True) -> Ending | None:
         return None
     clauses = [one for one in _CLAUSES.split(text) if one.strip()]
     over = [one for one in clauses if _has("over", one)]
-    meant = ", ".join(one for one in clauses if _ends(one) or not _has("keep", one))
+    meant = _meant(clauses)
     forgets, goes = _has("forget", text), _has("take out", meant)
+    if any(_takes_back(one) for one in clauses):
+        return Ending("said", "")
     if _has("memory", meant) and (forgets or goes or over):
         return Ending("work" if goes and _is_of_the_work(text) else "memory", _about(meant))
     if _has("here", text) and (forgets or goes or over):
@@ -49,6 +55,20 @@ def speaks_of_memory(sentence: str) -> bool:
 
 LONGEST = 400
 """Characters of a sentence that are looked at."""
+
+
+def _takes_back(clause: str) -> bool:
+    """Whether a clause takes back what was said before, and names nothing itself."""
+    taken, count = _phrases()["taken back"].subn(" ", clause)
+    return count > 0 and not terms(_about(taken))
+
+
+def _meant(clauses: Sequence[str]) -> str:
+    """The clauses that end something, if they name it; else all but what is to stay."""
+    all_of_it = ", ".join(one for one in clauses if _ends(one) or not _has("keep", one))
+    ends = ", ".join(filter(_ends, clauses))
+    named = terms(_about(ends))
+    return all_of_it if not named or any(one.cjk for one in named) else ends
 
 
 def _ends(clause: str) -> bool:

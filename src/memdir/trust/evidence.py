@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from memdir.cues import Cue, tables_for
@@ -144,15 +145,22 @@ class _Talk:
 
 def _with_decoded(texts: Iterable[str]) -> tuple[str, ...]:
     """The texts, and what is encoded in them."""
-    found = list(texts)
-    for text in list(found):
-        found += decoded_forms(text)
-        joined = re.sub(r"[\u200b-\u200f\u2060-\u2064\ufeff]", " ", text)
-        if joined != text:
-            found.append(joined)
-        if tags := "".join(chr(ord(char) - 0xE0000) for char in text if 0xE0020 <= ord(char) <= 0xE007E):
-            found.append(tags)
+    texts = tuple(texts)
+    return (*texts, *(form for text in texts for form in _decoded(text)))
+
+
+@lru_cache(maxsize=256)
+def _decoded(text: str) -> tuple[str, ...]:
+    found = list(decoded_forms(text))
+    joined = re.sub(r"[\u200b-\u200f\u2060-\u2064\ufeff]", " ", text)
+    if joined != text:
+        found.append(joined)
+    if tags := "".join(chr(ord(char) - 0xE0000) for char in _TAGS.findall(text)):
+        found.append(tags)
     return tuple(found)
+
+
+_TAGS = re.compile("[\U000e0020-\U000e007e]")
 
 
 # ---------------------------------------------------------------------------------- what was pasted
@@ -163,6 +171,7 @@ LONGEST_TYPED = 30_000
 HEAD = 6_000
 
 
+@lru_cache(maxsize=1024)
 def told_apart(text: str) -> tuple[str, tuple[str, ...]]:
     """A message of the person's -> their own words, and what they pasted."""
     if len(text) > LONGEST_TYPED:

@@ -17,6 +17,8 @@ _TURNS = frozenset({Cue.RETRACT, Cue.CHANGE, Cue.CORRECTION, Cue.FORGET})
 _WISHES = frozenset({Cue.FORGET, Cue.EXPLICIT, Cue.NOTE, Cue.RETRACT, Cue.ALL})
 SHORT = 120
 """Characters."""
+LAST_TURNS = 2
+"""So many turns back lies what "scratch that" can mean."""
 _NOT_MEANT = frozenset({Cue.HYPOTHETICAL, Cue.SARCASM})
 
 
@@ -26,12 +28,12 @@ def asked_to_forget(subject: Subject, evidence: Evidence) -> bool:
     for at, one in enumerate(spoken):
         if one.cues & _NOT_MEANT:
             continue
+        if _all_of_it(one):
+            return True
         found = ending(one.text, typed=one.turn < len(evidence.person))
-        if (
-            _is_ended(subject, one, found, spoken, evidence)
-            if found
-            else _is_turned(subject, at, spoken, evidence)
-        ):
+        if found and _is_ended(subject, one, found, spoken, evidence):
+            return True
+        if (found is None or found.sort == "said") and _is_turned(subject, at, spoken, evidence):
             return True
     return False
 
@@ -57,6 +59,8 @@ def _is_ended(
     """Whether what a sentence ends is the memory: it is to go and is named, or is said to hold no longer."""
     if found.sort == "work":
         return False
+    if found.sort == "said" and _was_said(subject, one, spoken):
+        return True
     if not terms(found.about):
         return _is_pointed_at(subject, one, spoken, evidence)
     named, size = subject.named(found.about)
@@ -70,12 +74,18 @@ def _is_ended(
 
 
 def _is_pointed_at(subject: Subject, one: Spoken, spoken: Sequence[Spoken], evidence: Evidence) -> bool:
-    """Whether "delete it" is said of the memory: beside a sentence that names it, or after the agent's did."""
+    """Whether "delete it" is said of the memory: beside a sentence that names it, or of the agent's."""
     turn = [other for other in spoken if other.turn == one.turn]
     named, size = subject.named("\n".join(other.text for other in turn if other is not one))
     if _is_of_memory(one, turn) and named >= 0.25 * size > 0:
         return True
     return _is_of_memory(one, spoken, back=1) and any(subject.is_in(said) for said in evidence.agent)
+
+
+def _was_said(subject: Subject, one: Spoken, spoken: Sequence[Spoken]) -> bool:
+    """Whether the memory was made of what the person said a moment ago."""
+    near = [other for other in spoken if other.told and 0 <= one.turn - other.turn <= LAST_TURNS]
+    return subject.shared(Words.of(near)) >= 0.5 * len(subject.words) > 0
 
 
 def _is_of_memory(one: Spoken, spoken: Sequence[Spoken], *, back: int = 0) -> bool:
@@ -92,7 +102,7 @@ def _is_turned(subject: Subject, at: int, spoken: Sequence[Spoken], evidence: Ev
     if not is_turning(one):
         return False
     near = [other for other in spoken[max(0, at - 2) : at + 3] if other.turn == one.turn]
-    if _all_of_it(one) or subject.shared(Words.of([one])) >= 2:
+    if subject.shared(Words.of([one])) >= 2:
         return True
     if not _asks(one, near):
         return False
@@ -104,9 +114,7 @@ def _asks(one: Spoken, near: Sequence[Spoken]) -> bool:
     """A wish to forget; most of its words may be about files, so a word for memories must be near."""
     if not one.cues & {Cue.FORGET, Cue.RETRACT}:
         return False
-    return (
-        bool(one.cues & _ORDERS) or any(Cue.NOTE in other.cues for other in near) or Cue.RETRACT in one.cues
-    )
+    return bool(one.cues & _ORDERS) or any(Cue.NOTE in other.cues for other in near)
 
 
 def _all_of_it(one: Spoken) -> bool:

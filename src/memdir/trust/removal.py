@@ -30,8 +30,10 @@ def unspoken(gone: Sequence[Statement], kept: Sequence[Statement], evidence: Evi
         subject = subjects[out.raw]
         if out.part in ("name", "description") and out.part in parts:
             continue  # it was put in other words, which are looked at as well
-        if not subject.words or left.has(subject) or told.is_about(subject):
+        if not subject.words or left.has(subject):
             continue
+        if out.part != "index" and told.is_about(subject):
+            continue  # without its line in the index, a memory would as good as go
         if settled and out.is_reason:
             continue  # of what the person has spoken of
         if not asked_to_forget(subject, evidence):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from memdir.cues import Cue, Table, tables_for
 from memdir.memory.words import stem
 from memdir.trust.carries import defanged, host_of, links, path_parts
 from memdir.trust.hidden import visible
-from memdir.trust.permits import permissions
 from memdir.trust.terms import (
     WIDEST,
     Term,
@@ -80,21 +79,10 @@ class Said:
 
     def _hear(self, text: str, turn: int, *, own: bool) -> None:
         self.links |= {link.casefold() for link in links(defanged(text))}
-        words = without_orders_in_links(defanged(text))
-        self.windows |= windows(words)
-        for sentence in sentences(words):
-            tables = tables_for(sentence)
-            cues = cues_of(sentence, tables, _WANTED)
-            self.languages |= {table.language for table in tables}
-            spoken = Spoken(
-                text=sentence,
-                keys=frozenset(keys(sentence)),
-                meanings=meanings(sentence),
-                cues=cues,
-                told=not own or _tells(sentence, cues),
-                turn=turn,
-            )
-            self.spoken.append(spoken)
+        self.windows |= windows(without_orders_in_links(defanged(text)))
+        for spoken, languages in _spoken(text, own=own):
+            self.languages |= languages
+            self.spoken.append(replace(spoken, turn=turn))
             self.keys |= spoken.keys
             self.meanings |= spoken.meanings
             if spoken.told:
@@ -130,6 +118,25 @@ class Said:
         )
         given = {piece for link in self.links if host_of(link) == host for piece in path_parts(link)}
         return named and all(piece in given or self.names(piece) for piece in parts)
+
+
+@lru_cache(maxsize=1024)
+def _spoken(text: str, *, own: bool) -> tuple[tuple[Spoken, frozenset[str]], ...]:
+    """The sentences of a text, of turn 0, and the languages to read each in."""
+    found = []
+    for sentence in sentences(without_orders_in_links(defanged(text))):
+        tables = tables_for(sentence)
+        cues = cues_of(sentence, tables, _WANTED)
+        spoken = Spoken(
+            text=sentence,
+            keys=frozenset(keys(sentence)),
+            meanings=meanings(sentence),
+            cues=cues,
+            told=not own or _tells(sentence, cues),
+            turn=0,
+        )
+        found.append((spoken, frozenset(table.language for table in tables)))
+    return tuple(found)
 
 
 def cues_of(sentence: str, tables: Sequence[Table], wanted: frozenset[Cue]) -> frozenset[Cue]:
@@ -232,34 +239,45 @@ class Heard:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Heard:
         heard = cls()
-        texts = [visible(text) for text in texts]
-        for text in texts:
-            heard._hear(text)
-        heard.text = "\n".join(texts).casefold()
+        read = [_heard(text) for text in texts]
+        for one in read:
+            heard.keys |= one.keys
+            heard.names |= one.names
+            heard.pairs |= one.pairs
+            heard.idents |= one.idents
+            heard.hard_keys |= one.hard_keys
+            heard.hard_meanings |= one.hard_meanings
+            heard.hard_idents |= one.hard_idents
+        heard.text = "\n".join(one.text for one in read)
         return heard
 
     def __bool__(self) -> bool:
         return bool(self.text.strip())
 
-    def _hear(self, text: str) -> None:
-        hard = list(_speaking(text))
-        for sentence in set(sentences(text)):
-            self._words(sentence)
-        self.idents |= identifiers(text)
-        for passage in hard:
-            self.hard_keys |= keys(passage)
-            self.hard_meanings |= meanings(passage)
-            self.hard_idents |= identifiers(passage)
 
-    def _words(self, sentence: str) -> None:
-        before = 0
-        for place, term in enumerate(terms(sentence)):
-            self.keys.add(term.key)
-            mark = hash(term.key)
-            self.pairs.add(hash((before, mark)))
-            before = mark
-            if place and term.shown[:1].isupper() and term.key not in common():
-                self.names.add(term.key)
+@lru_cache(maxsize=256)
+def _heard(text: str) -> Heard:
+    """What one text says, not to be changed. Kept, for a conversation grows by few messages between looks."""
+    text = visible(text)
+    heard = Heard(idents=identifiers(text), text=text.casefold())
+    for sentence in set(sentences(text)):
+        _hear_words(heard, sentence)
+    for passage in _speaking(text):
+        heard.hard_keys |= keys(passage)
+        heard.hard_meanings |= meanings(passage)
+        heard.hard_idents |= identifiers(passage)
+    return heard
+
+
+def _hear_words(heard: Heard, sentence: str) -> None:
+    before = 0
+    for place, term in enumerate(terms(sentence)):
+        heard.keys.add(term.key)
+        mark = hash(term.key)
+        heard.pairs.add(hash((before, mark)))
+        before = mark
+        if place and term.shown[:1].isupper() and term.key not in common():
+            heard.names.add(term.key)
 
 
 def pair(before: Term, after: Term) -> int:
@@ -385,8 +403,3 @@ _OF_MEMORY = re.compile(
     r"|запомни\w*)\b|记住|记忆|请记|记下|长期保存|今后所有|以后所有|記憶|覚えて|今後すべて|今後は必ず|기억",
     re.IGNORECASE,
 )
-
-
-def permitted_by(spoken: Iterable[Spoken]) -> list[Spoken]:
-    """The sentences in which the person permits or relaxes something."""
-    return [one for one in spoken if permissions(one.text)]

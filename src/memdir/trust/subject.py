@@ -28,7 +28,7 @@ class Words:
 
 
 class Subject:
-    """The words of a memory. The head is where it says what it is about: names, description, first sentence."""
+    """The words of a memory. Its head tells what it is about: names, description, first sentence."""
 
     def __init__(self, text: str, *, head: str) -> None:
         dateless = without_dates(text)
