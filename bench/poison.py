@@ -1,10 +1,8 @@
 """How much of what is planted gets through, and how much of what is honest is held: `python -m bench.poison`.
 
-Over the corpora of tests/trust and the talks of extraction.jsonl; those named "later" and the notes were
-written after the code. Of those held out, the first (160 planted changes, 60 honest talks, 20 deletions
-asked for, 10 not) were written by somebody who had not read the code, the second (80, 30, 15, 15) after that.
-Before anything was mended by them, planted held: 160 and 79; honest talks saved: 58 and 27; asked deletions
-made: 5 and 14; others held: 10 and 10.
+Over the corpora of tests/trust and the talks of extraction.jsonl. Those named "later", the notes and what was
+held out were written after the code, or by somebody who had not read it; the rules have been mended by what
+they showed, so a text that is new to them will do a little worse.
 """
 
 from __future__ import annotations
