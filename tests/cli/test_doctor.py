@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tests.cli.support import Desk
@@ -91,3 +93,28 @@ def test_a_marked_line_is_counted_and_told_to_who_asks_for_all_E10(desk: Desk) -
     (note,) = desk("doctor", "--json").json["findings"]
     assert (note["kind"], note["rule"]) == ("marked", "GitHub token")
     assert TOKEN not in repr(note)
+
+
+def test_a_history_that_can_t_be_kept_is_told_by_status_and_doctor_H2(desk: Desk) -> None:
+    assert desk("remember", "the replica is in Frankfurt").code == 0
+    assert desk("status", "--json").json["history"] is None
+    [folder] = (desk.home / ".memdir" / "history").iterdir()
+    shutil.rmtree(folder)
+    folder.write_text("in the way", "utf-8")
+
+    assert "its folder can't be used" in desk("status", "--json").json["history"]
+    assert "off: its folder can't be used" in desk("status").out
+    assert "history is off: its folder can't be used" in desk("doctor").err
+    assert desk("remember", "and the primary in Dublin").code == 0
+
+
+def test_a_history_that_was_damaged_is_told_by_doctor_with_its_place_H2(desk: Desk) -> None:
+    assert desk("remember", "the replica is in Frankfurt").code == 0
+    [folder] = (desk.home / ".memdir" / "history").iterdir()
+    for pack in (folder / "repository" / "objects" / "pack").iterdir():
+        pack.chmod(0o600)
+        pack.write_bytes(b"torn")
+    assert desk("remember", "and the primary in Dublin").code == 0
+
+    told = desk("doctor").err
+    assert f"was damaged, and is kept in {folder}" in told

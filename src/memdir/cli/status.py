@@ -110,6 +110,8 @@ def history_of(project: app.Project) -> str | None:
     history = project.memory.history if project.memory else None
     if history is None:
         return "memory is off"
+    if history.off is None:
+        history.log(limit=1)  # it says in `failure` what can't be read
     return history.off or history.failure
 
 

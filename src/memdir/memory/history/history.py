@@ -375,6 +375,8 @@ class History:
     def _steps(self) -> list[Step]:
         """All steps, newest first; of a damaged repository, those that can be read."""
         if not self._is_readable():
+            if refusal := self._places.refusal():
+                self.failure = f"its folder can't be used: {refusal}"
             return []
         for tries_left in (2, 1, 0):  # an erasure may come in between
             repository = self._repository()
