@@ -56,8 +56,8 @@ def _print(project: app.Project, findings: list[Finding], *, marked: int) -> Non
     talk(line(_closing(project, findings) + notes))
     if project.memory and (why := history_of(project)):
         talk(line(f"history is off: {why}. Changes are made all the same, and can't be shown or undone"))
-    for place in project.memory.history.damaged if project.memory and project.memory.history else ():
-        talk(line(f"an earlier part of the history was damaged, and is kept in {place}"))
+    for kept in project.memory.history.damaged if project.memory and project.memory.history else ():
+        talk(line(f"an earlier part of the history was damaged, and is kept in {kept}"))
 
 
 def _closing(project: app.Project, findings: list[Finding]) -> str:
