@@ -86,7 +86,10 @@ class Project:
                 f"{len(found)} memories are called {name!r}", hint=f"say which: {', '.join(found)}"
             )
         if not found:
-            raise NotFound(f"there is no memory {name!r}", hint="`memdir list` shows the names")
+            raise NotFound(
+                f"there is no memory {name!r}",
+                hint="`memdir list` shows the names, `memdir restore` the trash",
+            )
         return found[0]
 
     def remember(

@@ -115,6 +115,7 @@ def test_only_so_many_changes_are_listed_and_how_to_see_more_is_said_H2(shop: De
     ran = shop("log", "-n", "2")
     assert len(ran.out.splitlines()) == 2
     assert ran.err == "(the latest 2; `memdir log -n 10` lists more)\n"
+    assert shop("log", "tests", "-n", "1").err == "(the latest 1; `memdir log -n 5 tests.md` lists more)\n"
     assert len(shop("log", "-n", "1", "--json").json["changes"]) == 1
     assert shop("log", "-n", "3").err == ""
     assert shop("log", "-n", "0").code == 2
@@ -372,6 +373,8 @@ def test_a_date_means_the_end_of_that_day_here_H2(shop: Desk) -> None:
 
 def test_where_a_memory_was_not_there_then_it_is_said_when_it_was_H2(shop: Desk) -> None:
     edited = ids(shop)[0]
+    ran = shop("restore", "tests", "--at", "2001-01-01")
+    assert ran.err.endswith("hint: `memdir log tests.md` shows its changes\n")
     shop("forget", "tests")
     ran = shop("restore", "tests", "--at", ids(shop)[0])
     assert ran.code == 3

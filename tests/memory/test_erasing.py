@@ -209,6 +209,7 @@ def test_a_history_that_can_not_be_rewritten_is_no_success_H2(desk: Bureau) -> N
     desk.memory.history = History(place, directory=desk.memory.directory, now=lambda: desk.now, programs=())
     with pytest.raises(MemdirError, match="can't be rewritten"):
         desk.erase("x.md")
+    assert SECRET in desk.text("x.md"), "nothing is taken away by halves"
     desk.memory.history = desk.history
     desk.erase("x.md")
     assert places_of(WORDS, desk.folder) == []
@@ -263,6 +264,7 @@ def test_a_history_that_is_a_link_is_not_said_to_be_erased_H2(desk: Bureau) -> N
     repository.symlink_to(desk.folder / "elsewhere")
     with pytest.raises(MemdirError, match="is a link"):
         desk.erase("x.md")
+    assert desk.at("x.md").exists()
 
 
 def test_a_memory_without_a_telling_word_is_not_said_to_be_found_nowhere_H2(desk: Bureau) -> None:

@@ -6,6 +6,7 @@ of the memory directory, where the person accepts or rejects it, and the model i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,14 @@ from memdir.agent.tools.base import ToolContext
 from memdir.errors import ToolError, Withheld
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME
+from memdir.memory.index_lines import counting
 from memdir.memory.pointer import entry, key
 from memdir.memory.store import MemoryDir
 from memdir.model.messages import Block, Message, ToolResult, ToolUse
 from memdir.trust.evidence import Evidence
+from memdir.trust.removal import unspoken
+from memdir.trust.stated import short
+from memdir.trust.statements import removed, statements
 from memdir.trust.vet import Held, Proposed, vet
 
 _ADVICE = (
@@ -106,12 +111,15 @@ def _index(
             held.append(found)
         else:
             kept.append(line)
+    left = "".join(kept)
+    if lost := _lost(before, left, evidence, memory):
+        held.append(lost)
     if not held:
-        return data if (left := "".join(kept)) == after else encoding.encode(left, like=data)
+        return data if left == after else encoding.encode(left, like=data)
     _keep(NAME, data, old, held[0], context, memory)
-    if _lost(before, kept, memory):
+    if lost:
         raise Withheld(f"{NAME} is not written: {held[0].reason}. {_ADVICE}", code=held[0].code)
-    return encoding.encode("".join(kept), like=data)
+    return encoding.encode(left, like=data)
 
 
 def _added(line: str, before: str) -> Proposed:
@@ -119,13 +127,35 @@ def _added(line: str, before: str) -> Proposed:
     return Proposed(file=NAME, before=before, after=f"{before}{end}{line}")
 
 
-def _lost(before: str, kept: Sequence[str], memory: MemoryDir) -> bool:
-    """Whether memories that are there would lose their lines."""
-    named = entrypoint.linked("".join(kept))
-    return any(
-        key(one.file) not in named and (memory.directory / one.file).is_file()
-        for one in entrypoint.pointers(before)
-    )
+def _lost(before: str, left: str, evidence: Evidence, memory: MemoryDir) -> Held | None:
+    """Whether memories that are there would lose their lines, or prose would go, and nobody asked for it.
+
+    What only stands in a header, a comment or, for an entry, in a code block is lost, too (F7).
+    """
+    if _is_padded(before, left):
+        return Held(code="removes", reason="it pushes lines out of what is loaded, with nothing new in them")
+    named, shown = entrypoint.linked(left), "".join(line.text for line in counting(left))
+    stands, kept = set(map(str.strip, shown.splitlines())), statements(NAME, shown)
+    for line in counting(before):
+        if pointer := entry(line.text) if line.plain else None:
+            if key(pointer.file) in named or not (memory.directory / pointer.file).is_file():
+                continue
+            if vet(Proposed(file=NAME, before=line.text, after=None), evidence):
+                what = f"it takes out the line of {pointer.file}"
+                return Held(code="removes", reason=f"{what}, of which you did not speak")
+        elif line.text.strip() not in stands and not line.text.startswith("#"):
+            for one in unspoken(removed(NAME, line.text, shown), kept, evidence):
+                what = f"it takes out “{short(one.text)}”"
+                return Held(code="removes", reason=f"{what}, of which you did not speak")
+    return None
+
+
+def _is_padded(before: str, left: str) -> bool:
+    """Whether blank or repeated lines alone bring the index over a limit."""
+    if not entrypoint.load(left).truncated or entrypoint.load(before).truncated:
+        return False
+    lines = (line.rstrip() for line in left.splitlines() if re.search(r"\w", line))
+    return not entrypoint.load("\n".join(dict.fromkeys(lines))).truncated
 
 
 def _keep(

@@ -82,8 +82,8 @@ def _wanted(file: str) -> bool:
             hint=f"to erase it without being asked: memdir forget {shlex.quote(file)} --erase --yes",
         )
     talk(
-        f"{line(file)} will be gone for good: the file, its line in the index, what the trash and\n"
-        "the history have of it, and the record of its use. Nothing can bring it back."
+        f"{line(file)} will be gone for good: the file, its line in the index, what the trash,\n"
+        "the inbox and the history have of it, and the record of its use. Nothing can bring it back."
     )
     return click.confirm("erase it?", err=True)
 

@@ -183,7 +183,7 @@ def _standard_input() -> str:
 def forget(opened: app.Opening, name: str, erase: bool, yes: bool, as_json: bool) -> int:
     """Forget one memory: it moves to the trash, from where `restore` brings it back.
 
-    With --erase it is gone for good, from the trash and the history too, and so is what was noted of its use.
+    With --erase it is gone for good, from trash, inbox and history too, and so is what was noted of its use.
     NAME may then be one that is forgotten already. Afterwards all is searched for its words, and where they
     still stand is told: in transcripts, say, which are yours to delete.
     """
@@ -260,15 +260,18 @@ def _restore_at(project: app.Project, name: str | None, point: str, *, as_json: 
     try:
         written = restore_at(memory.on_behalf(by), file, at, now=project.now())
     except NotFound as error:
-        there = next((one for one in history.log(file=file) if past.leaves(one, file)), None)
+        called, made = shlex.quote(file), history.log(file=file)
+        there = next((one for one in made if past.leaves(one, file)), None)
         if there is not None:
-            last = f"memdir restore {shlex.quote(file)} --at {changes.short(there.id)}"
-            error.hint = f"`{last}` brings back how it was last; `memdir log` with its name shows the others"
+            error.hint = f"`memdir log {called}` shows its changes"
+        if there is not None and there is not made[0]:  # it is gone
+            last = f"memdir restore {called} --at {changes.short(there.id)}"
+            error.hint = f"`{last}` brings back how it was last; `memdir log {called}` shows its changes"
         raise
     if as_json:
         emit_json(restored=written.file, at=at.isoformat() if isinstance(at, datetime) else at)
         return
-    when = changes.when(meant) if isinstance(meant, datetime) else f"after {changes.short(meant.id)}"
+    when = f"at {changes.when(meant)}" if isinstance(meant, datetime) else f"after {changes.short(meant.id)}"
     if written.action == "unchanged":
         talk(f"{line(written.file)} is as it was {when}; nothing changed")
     else:

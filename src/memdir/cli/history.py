@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from memdir import app
 from memdir.cli import changes, past
 from memdir.cli.differences import difference, shown
 from memdir.cli.opening import memory_of, open_project
-from memdir.cli.output import columns, emit_json, json_option, talk
+from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.errors import NotFound
 from memdir.memory import manifest, revising
 from memdir.memory.history import BEGINNING, Change, History
@@ -69,7 +70,8 @@ def show_log(project: app.Project, name: str | None, *, limit: int, say: Say) ->
     undone = changes.taken_back(found)
     say(columns((changes.row(change, undone) for change in found[:limit]), wrap=True))
     if len(found) > limit:
-        talk(f"(the latest {limit}; `memdir log -n {limit * 5}` lists more)")
+        more = f"memdir log -n {limit * 5}{f' {shlex.quote(file)}' if file else ''}"
+        talk(line(f"(the latest {limit}; `{more}` lists more)"))
 
 
 # -- diff ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -25,14 +26,14 @@ from memdir.memory.store import MemoryDir, Written
 _ACTIONS = {"new": "new memory", "change": "change of", "delete": "removal of"}
 
 
-@click.group("inbox", invoke_without_command=True, short_help="Changes of memory that wait for your word.")
+@click.group("inbox", invoke_without_command=True, short_help="Judge the changes that wait for your word.")
 @json_option
 @click.pass_context
 def inbox(ctx: click.Context, as_json: bool) -> None:
     """List the changes of memory that wait for your word, newest first.
 
-    They are what a background agent wanted to note that you did not say: a page, a file or the output of a
-    program may have asked for it. `show` says what and why, `accept` does it, `reject` forgets it.
+    They are what an agent wanted to note or to remove and you did not say: a page, a file or the output of
+    a program may have asked for it. `show` says what and why, `accept` does it, `reject` forgets it.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -94,7 +95,10 @@ def accept(ctx: click.Context, ids: tuple[str, ...], everything: bool, force: bo
         action = done.action if isinstance(done, Written) else "deleted"
         accepted.append({"id": item.id, "path": done.file, "action": action})
         also = "" if done.file == item.file else f" ({item.file} is another memory)"
-        run.say(f"{action} {done.file}{also}")
+        if isinstance(done, Written):
+            run.say(f"{action} {done.file}{also}")
+        else:
+            run.say(f"removed {done.file}; `memdir restore {shlex.quote(done.file)}` brings it back")
         if isinstance(done, Written) and done.warning:
             talk(line(f"warning: {done.warning}"))
 

@@ -58,6 +58,8 @@ def erase(
     with memory.on_behalf(By(worker="erase")).changing():
         known = _Known(memory=memory, file=file)
         known.look()
+        if memory.history is not None:
+            memory.history.check_erasable()
         needles = known.needles()
         _take_out(memory, file)
         _forget(memory, file, needles, cache=cache, journals=journals)

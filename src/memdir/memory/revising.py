@@ -239,7 +239,7 @@ class _Undoing:
     def _refused(self) -> Conflict:
         if not self.stuck:
             return Conflict(
-                "nothing of that change is left to undo", hint="`memdir diff` shows what a change did"
+                "nothing of that change is left to undo", hint="`memdir log` shows what was done since"
             )
         later = {file: self._later(file) for file in self.stuck}
         ids = list(dict.fromkeys(one for changes in later.values() for one in changes))

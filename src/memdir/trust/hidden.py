@@ -29,7 +29,7 @@ def hidden_in(text: str) -> str | None:
         return "a comment that is not shown"
     if _MARKUP.search(text):
         return "HTML that hides or loads something"
-    return "encoded text" if encoded_run(text) else None
+    return "encoded text" if encoded_run(text) or _SPELLED.search(text) else None
 
 
 _SHOWS_NOTHING = re.compile(
@@ -40,6 +40,7 @@ _SHOWS_NOTHING = re.compile(
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|<\?(?!xml\b)", re.DOTALL)
 _ALLOWED = re.compile(r"\A<!--\s*memdir:[a-z-]+\s*-->\Z")
+_SPELLED = re.compile(r"(?<![^\W_])(?:[^\W\d_][ ._-]){7}[^\W\d_](?![^\W_])")
 _MD_COMMENT = re.compile(r"^\s{0,3}\[[^\]\n]{0,80}\]:\s*(?:#|<>)", re.MULTILINE)
 _MARKUP = re.compile(
     r"<\s*/?\s*(?:script|style|iframe|img|object|embed|link|meta|svg|form|input|base|video|audio|template"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memdir.trust.sources import Said, sentences
-from memdir.trust.statements import Statement, plain, statements
+from memdir.trust.statements import Statement, is_index, plain, statements
 from memdir.trust.terms import keys, meanings, squashed, terms, windows
 
 NEAREST = 8
@@ -24,13 +24,15 @@ class News:
     """What a file said before, and what known and injected memories say."""
 
     marks: frozenset[str]
-    ordered: tuple[str, ...]
+    ordered: tuple[str, ...]  # those that may stand cut short: of a topic, beside the whole
     own: tuple[Statement, ...]  # of the file itself
     said: Said  # the words of the file itself
     places: Mapping[str, Sequence[int]]  # word -> the file's statements that have it
 
     @classmethod
-    def of(cls, file: str, before: str | None, known: Iterable[str], injected: Iterable[str]) -> News:
+    def of(
+        cls, file: str, before: str | None, after: str, known: Iterable[str], injected: Iterable[str]
+    ) -> News:
         own = tuple(statements(file, before)) if before else ()
         told = [one.mark for one in own]
         for text in known:
@@ -40,6 +42,7 @@ class News:
                 told += [squashed(plain(line)) for line in text.splitlines()]
                 told += [squashed(plain(sentence)) for sentence in sentences(text)]
         marks = frozenset(mark for mark in told if len(mark) > 3)
+        whole = marks if is_index(file) else marks & {one.mark for one in statements(file, after)}
         said = Said(spoken=[])
         if before:
             said.keys, said.meanings, said.windows = keys(before), set(meanings(before)), windows(before)
@@ -48,7 +51,7 @@ class News:
         for at, one in enumerate(own):
             for key in {term.key for term in terms(one.text)}:
                 places.setdefault(key, []).append(at)
-        return cls(marks=marks, ordered=tuple(sorted(marks)), own=own, said=said, places=places)
+        return cls(marks=marks, ordered=tuple(sorted(whole)), own=own, said=said, places=places)
 
     def alike(self, words: Collection[str]) -> list[Statement]:
         """The statements of the file that share most with these words, the nearest first."""
@@ -60,7 +63,12 @@ class News:
         mark = statement.mark
         if mark in self.marks:
             return True
-        if len(mark) < SHORTEST_CUT:
+        if len(mark) < SHORTEST_CUT or (statement.part == "index" and not _is_cut(statement.text)):
             return False
         at = bisect_left(self.ordered, mark)
         return at < len(self.ordered) and self.ordered[at].startswith(mark)
+
+
+def _is_cut(text: str) -> bool:
+    """Whether an entry shows that it says only the beginning."""
+    return text.rstrip().endswith(("…", "..."))

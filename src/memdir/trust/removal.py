@@ -80,7 +80,8 @@ class _Left:
     def has(self, subject: Subject) -> bool:
         """Whether one statement that is left says much of the same."""
         shared = Counter(at for key in subject.words for at in self.words.get(key, ())[:MOST_PLACES])
-        if max(shared.values(), default=0) >= 0.45 * len(subject.words):
+        enough = max(0.45 * len(subject.words), min(2, len(subject.words)))
+        if max(shared.values(), default=0) >= enough:
             return True
         meant = Counter(at for meaning in subject.meant for at in self.meant.get(meaning, ())[:MOST_PLACES])
         return len(subject.meant) >= 2 and max(meant.values(), default=0) >= 0.6 * len(subject.meant)

@@ -126,9 +126,13 @@ def _target(target: str) -> str:
 
 _LINK = re.compile(r"\]\(\s*<?([^()<>\s]{1,300}?)(?:\.md)?>?\s*\)")
 _OWN_KEYS = re.compile(
-    r"\s*(?:(?:type|modified|session|message|worker|origin(?:[._]?\w+)?|metadata|node_type"
-    r"|originSessionId|originMessage|originWorker|created|updated)\s*:\s*[\"']?[\w.:+-]{0,60}[\"']?\s*$|\s*$)"
+    r"\s*(?:type\s*:\s*[\"']?(?:user|feedback|project|reference)[\"']?|(?:origin|metadata)\s*:"
+    r"|node_type\s*:\s*[\"']?memory[\"']?"
+    r"|(?:worker|originWorker)\s*:\s*[\"']?(?:extract|agent|learn|mend|memdir)[\"']?"
+    r"|(?:modified|created|updated)\s*:\s*[\"']?(?:\d{4}-\d\d-\d\d[\dTZ:.+ -]{0,24})?[\"']?"
+    r"|(?:session|message|originSessionId|originMessage)\s*:\s*[\"']?[0-9a-fA-F-]{0,40}[\"']?)?\s*$"
 )
+"""Keys of ours with values that we write: a value in words is a statement like any other."""
 _PROSE = re.compile(r"\s*(?:name|description)\s*:\s*(?:[|>][-+0-9]{0,2}\s*$)?")
 _LEAD = re.compile(r"\A\s*(?:(?:[-*+>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|~~")

@@ -75,7 +75,7 @@ def _objections(proposed: Proposed, evidence: Evidence) -> Iterator[Held]:
 
 def _of_added(proposed: Proposed, after: str, evidence: Evidence) -> Iterator[Held]:
     new = added(proposed.file, proposed.before, after)
-    news = News.of(proposed.file, proposed.before, evidence.known, evidence.injected)
+    news = News.of(proposed.file, proposed.before, after, evidence.known, evidence.injected)
     fresh = [one for one in new if not news.is_old(one)]
     if proposed.before is None and not is_index(proposed.file) and new and not _says_anything(fresh):
         yield Held(code="repeats", reason="it says only what your memories say already")
@@ -151,11 +151,13 @@ def _is_to_go(file: str, text: str, evidence: Evidence) -> bool:
 
 
 def _of_removed(proposed: Proposed, before: str, after: str, evidence: Evidence) -> Iterator[Held]:
-    gone = removed(proposed.file, before, after)
+    after = _STRUCK.sub("", after)
+    gone = removed(proposed.file, _STRUCK.sub("", before), after)
     if not gone:
         return
     for one in unspoken(gone, statements(proposed.file, after), evidence):
         yield Held(code="removes", reason=f"it takes out “{short(one.text)}”, of which you did not speak")
 
 
+_STRUCK = re.compile(r"~~(?=\S)[^~]+~~")
 _LEADS_ELSEWHERE = re.compile(r"(?:\A|[/\\])\.|\A[/\\~]|\A[A-Za-z]:|[\x00-\x1f]|\$\{?\w")

@@ -200,6 +200,21 @@ class History:
 
     # -- erasing ----------------------------------------------------------------------------------------
 
+    def check_erasable(self) -> None:
+        """Ask, before anything is taken away, whether `erase` can begin. Raises MemdirError: it can't."""
+        if not (self._places.repository.exists() or self.damaged):
+            return
+        if self.off:
+            raise MemdirError(
+                f"the history still has it, and can't be rewritten: {self.off}",
+                hint="install a current git, and erase it then",
+            )
+        if self._places.repository.is_symlink():  # what it leads to would stay
+            raise MemdirError(
+                "the history could not be rewritten: its repository is a link",
+                hint=f"removing {self.folder} erases all of this memory's history",
+            )
+
     def erase(self, file: str, *, without: Collection[Bytes]) -> None:
         """Rewrite the repository as if `file`, and these lines in other files, had never been.
 
@@ -209,13 +224,9 @@ class History:
 
         Raises MemdirError: it could not be done, and the history is as it was.
         """
+        self.check_erasable()
         if not (self._places.repository.exists() or self.damaged):
             return
-        if self.off:
-            raise MemdirError(
-                f"the history still has it, and can't be rewritten: {self.off}",
-                hint="install a current git, and erase it again",
-            )
         try:
             with self._places.held() as held:
                 self._record(held, None)
@@ -228,8 +239,6 @@ class History:
             ) from error
 
     def _erase(self, held: int, file: str, without: Collection[Bytes]) -> None:
-        if self._places.repository.is_symlink():  # what it leads to would stay
-            raise Damaged("its repository is a link")
         old = self._repository(held)
         steps = old.steps(head)[::-1] if (head := old.head()) else []
         kept = old.tree(head) if head else {}
