@@ -19,10 +19,12 @@ from memdir.errors import ToolError, Withheld
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME
 from memdir.memory.index_lines import counting
-from memdir.memory.pointer import entry, key
+from memdir.memory.pointer import Pointer, entry, key, same
 from memdir.memory.store import MemoryDir
+from memdir.memory.words import words
 from memdir.model.messages import Block, Message, ToolResult, ToolUse
 from memdir.trust.evidence import Evidence
+from memdir.trust.permits import permissions
 from memdir.trust.removal import unspoken
 from memdir.trust.stated import short
 from memdir.trust.statements import removed, statements
@@ -106,9 +108,9 @@ def _index(
         pointer = entry(line)
         if pointer is not None and key(pointer.file) in waiting:
             continue
-        found = None if line.rstrip("\r\n") in stood else vet(_added(line, before), evidence)
-        if found:
-            held.append(found)
+        against = None if line.rstrip("\r\n") in stood else _against(line, pointer, before, evidence)
+        if against:
+            held.append(against)
         else:
             kept.append(line)
     left = "".join(kept)
@@ -125,6 +127,38 @@ def _index(
 def _added(line: str, before: str) -> Proposed:
     end = "" if not before or before.endswith("\n") else "\n"
     return Proposed(file=NAME, before=before, after=f"{before}{end}{line}")
+
+
+def _against(line: str, pointer: Pointer | None, before: str, evidence: Evidence) -> Held | None:
+    """What speaks against a new line. An entry that says less than it did, in the same words and order, may
+    not leave a condition out, nor permit something; apart from that, a model may shorten what is over a limit
+    (F7).
+    """
+    old = pointer and next((one for one in entrypoint.pointers(before) if same(one.file, pointer.file)), None)
+    if pointer and old:
+        was, now = f"{old.title} {old.hook}", f"{pointer.title} {pointer.hook}"
+        left = iter(words(was))
+        if all(word in left for word in words(now)):
+            if _conditions(was) != _conditions(now) or (permissions(now) and not permissions(was)):
+                what = f"it leaves out a condition in the line of {pointer.file}"
+                return Held(code="removes", reason=f"{what}, of which you did not speak")
+            if entrypoint.load(before).truncated:
+                return None
+    return vet(_added(line, before), evidence)
+
+
+def _conditions(text: str) -> list[str]:
+    return _CONDITION.findall(text.casefold())
+
+
+_CONDITION = re.compile(
+    r"\b(?:only|not|no|never|none|nor|n't|without|unless|until|till|except|if|when|while|after|before|but"
+    r"|nur|nicht|nie|niemals|keine?[nrms]?|ohne|außer|bis|wenn|falls|nach|vor|aber|sondern"
+    r"|solo|sólo|nunca|jamás|sin|salvo|excepto|hasta|si|cuando|después|antes|pero"
+    r"|seulement|pas|jamais|sans|sauf|jusqu|quand|après|avant|mais)\b|n['’]t\b"
+    r"|[不没沒无無非未别勿莫只仅僅除前后後若且但]|ない|なし|まで|だけ|のみ|以外"
+)
+"""Words without which a sentence is another one."""
 
 
 def _lost(before: str, left: str, evidence: Evidence, memory: MemoryDir) -> Held | None:
