@@ -39,6 +39,7 @@ def test_what_reads_and_changes_speaks_json_H1(desk: Desk) -> None:
     assert desk("remember", "--json", "--type", "user", "use spaces").json == {
         "version": 1,
         "files": [change],
+        "warning": None,
     }
     (listed,) = desk("list", "--json").json["memories"]
     assert (listed["path"], listed["type"], listed["name"]) == ("user_spaces.md", "user", "use spaces")

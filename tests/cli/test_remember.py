@@ -340,3 +340,32 @@ def test_an_edit_lets_a_marked_line_through_and_no_other_E10(
         assert desk("edit", name).code == code
     assert f"token {TOKEN} {MARK}\n" in desk.files()[name]
     assert "Xk39dkfjsl2291" not in desk.files()[name]
+
+
+def test_what_pushes_the_index_over_a_limit_is_kept_and_told_F7(desk: Desk) -> None:
+    desk.memory.mkdir(parents=True)
+    lines = [f"- [Old {number}](old{number}.md) — something old\n" for number in range(200)]
+    (desk.memory / "MEMORY.md").write_text("".join(lines))
+    told = desk("remember", "we deploy on Tuesdays")
+    assert told.code == 0
+    assert told.err.startswith(
+        "created project_deploy_tuesdays.md\nwarning: The write succeeded, but it left "
+    )
+    assert "MEMORY.md at 201 lines (limit: 200)" in told.err
+    again = desk("remember", "--json", "the vault is in the north wing")
+    assert "202 lines (limit: 200)" in again.json["warning"]
+    (desk.memory / "MEMORY.md").write_text("")
+    assert desk("remember", "--json", "the printer is on the second floor").json["warning"] is None
+
+
+@pytest.mark.parametrize("words", [(), ("-",), ("--", "-")])
+def test_a_dash_alone_means_standard_input_H1(desk: Desk, words: tuple[str, ...]) -> None:
+    assert desk.process("remember", *words, said="we deploy on Tuesdays\n").code == 0
+    (text,) = desk.files().values()
+    assert text.endswith("\n\nwe deploy on Tuesdays\n")
+
+
+def test_a_dash_with_words_is_a_dash_H1(desk: Desk) -> None:
+    assert desk.process("remember", "--", "-", "we deploy on Tuesdays", said="no").code == 0
+    (text,) = desk.files().values()
+    assert text.endswith("\n\n- we deploy on Tuesdays\n")

@@ -40,6 +40,27 @@ def test_what_the_person_wants_is_saved_with_a_pointer_E1(memory: MemoryDir) -> 
     assert all(len(line) < 200 for line in memory.index().splitlines())
 
 
+def test_an_index_that_is_over_a_limit_by_then_is_told_F7(memory: MemoryDir) -> None:
+    lines = [f"- [Old {number}](old{number}.md) — something old\n" for number in range(200)]
+    (memory.directory / "MEMORY.md").write_text("".join(lines), encoding="utf-8")
+    saved = learn(memory, person(RULE))
+    assert "201 lines (limit: 200)" in str(saved.warning)
+    assert "201 lines (limit: 200)" in str(saved.notice)
+    assert (Saved() + saved + Saved()).warning == saved.warning
+    (memory.directory / "MEMORY.md").write_text("", encoding="utf-8")
+    saved = learn(memory, person(PLACE))
+    assert (len(saved.changes), saved.warning) == (1, None)
+
+
+def test_a_warning_is_over_when_the_index_is_written_shorter_F7() -> None:
+    long, short = (
+        Written(file="MEMORY.md", action="updated", digest="", data=b"", type=None, warning=warning)
+        for warning in ("too long", None)
+    )
+    assert Saved.of([long]).warning == "too long"
+    assert Saved.of([long, short]).warning is None
+
+
 def test_the_same_again_changes_nothing_E5(memory: MemoryDir) -> None:
     learn(memory, person(RULE))
     before = tree(memory.directory)

@@ -440,6 +440,16 @@ def test_a_lock_that_is_held_too_long_is_a_conflict_F9(tmp_path: Path) -> None:
 
 
 @posix
+def test_patience_is_used_up_over_all_that_is_waited_for_F9(tmp_path: Path) -> None:
+    patience = fs.Patience(0.02)
+    with fs.locked(tmp_path):
+        with pytest.raises(Conflict), fs.locked(tmp_path, timeout=patience):
+            pass
+        assert patience.left == 0
+    with fs.locked(tmp_path, timeout=patience):  # what is free needs none
+        pass
+
+
 def test_where_folders_cannot_be_locked_a_file_is_F9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     class NoFolders:

@@ -76,7 +76,7 @@ def test_problems_name_what_a_person_should_look_at(store: MemoryDir) -> None:
     (store.directory / "MEMORY.md").write_text(index)
     assert store.problems() == [
         "MEMORY.md points to gone.md, which is not there",
-        "t199.md is beyond what is loaded of MEMORY.md",
+        "MEMORY.md is at 201 lines (limit: 200); a part is beyond what is loaded: t199.md",
         "only case or Unicode form tell these apart: A.md, a.md",
     ]
 

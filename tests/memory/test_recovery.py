@@ -309,15 +309,11 @@ def test_lines_that_can_not_be_made_out_cost_only_themselves_E7(prepared: Prepar
     check_all_is_as_it_was(folder, before)
 
 
-def test_a_busy_directory_is_dealt_with_the_next_time_F9(
-    prepared: Prepare, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_directory_is_dealt_with_the_next_time_F9(prepared: Prepare) -> None:
     folder, store, before = prepared("one")
     save(run_of(store, folder), "new.md")
-    busy = store_in(folder)
-    real = fs.locked
-    monkeypatch.setattr("memdir.memory.store.fs.locked", lambda directory: real(directory, timeout=0))
-    with real(store.directory):
+    busy = store_in(folder).within(0)
+    with fs.locked(store.directory):
         (failure,) = recover(busy, folder / "journals", judge=dead).failures
     assert isinstance(failure, Conflict)
     comes_next(folder)

@@ -131,7 +131,7 @@ def edit(opened: app.Opening, name: str) -> None:
 def remember(
     opened: app.Opening, text: tuple[str, ...], kind: str | None, allow_secret: bool, as_json: bool
 ) -> None:
-    """Remember TEXT (or standard input, when there is none).
+    """Remember TEXT (or standard input, when there is none, or it is a single dash).
 
     A memory that is about the same thing is brought up to date. Put `--` before a TEXT that begins with a
     dash.
@@ -141,7 +141,7 @@ def remember(
     """
     project = open_project(opened)
     memory_of(project)
-    words = " ".join(text).strip() if text else _standard_input()
+    words = " ".join(text).strip() if text not in ((), ("-",)) else _standard_input()
     if not words:
         raise UsageError(
             "nothing to remember", hint='say what, as in: memdir remember "we deploy on Tuesdays"'
@@ -154,11 +154,13 @@ def remember(
         error.hint = f"{error.hint}. If it is none, or has to be kept, add --allow-secret"
         raise
     if as_json:
-        emit_json(files=[change_as_json(change) for change in saved.changes])
+        emit_json(files=[change_as_json(change) for change in saved.changes], warning=saved.warning)
     for change in saved.changes if not as_json else ():
         talk(f"{change.action} {change.file}")
     if not saved.changes and not as_json:
         talk("nothing changed: that is remembered already")
+    if saved.warning:
+        talk(f"warning: {saved.warning}")
     if len(words.encode("utf-8", "replace")) > SHOWN_TO_A_MODEL:
         talk(f"note: that is long; a conversation is given the first {SHOWN_TO_A_MODEL:,} bytes of a memory")
 

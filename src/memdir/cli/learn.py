@@ -81,6 +81,7 @@ class _Run:
     refused: list[MemdirError] = field(default_factory=list)
     held: int = 0
     warnings: dict[str, None] = field(default_factory=dict)
+    over: dict[Path, str] = field(default_factory=dict)
     interrupted: bool = False
 
     def learn(self, transcripts: Sequence[Path], advance: Advance) -> None:
@@ -138,6 +139,8 @@ class _Run:
                 self.changes[place] = Change(file=change.file, action="created", type=change.type)
         self.refused += saved.refused
         self.held += len(saved.held)
+        if saved.warning:
+            self.over[memory] = saved.warning
 
     # -- telling ---------------------------------------------------------------------------------------------
 
@@ -170,7 +173,7 @@ class _Run:
         self._talk()
 
     def _talk(self) -> None:
-        for warning in (*self.warnings, *map(str, self.refused)):
+        for warning in (*self.warnings, *self.over.values(), *map(str, self.refused)):
             talk(f"warning: {warning}")
         if self.held:
             what = "1 memory waits" if self.held == 1 else f"{self.held} memories wait"

@@ -22,8 +22,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def emit_json(**fields: Any) -> None:
     """Print one versioned JSON object on stdout."""
-    text = json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2)
+    text = json.dumps({"version": VERSION, **fields}, ensure_ascii=not _is_utf8(), indent=2)
     click.echo(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def _is_utf8() -> bool:
+    """Whether standard output takes every letter as it is."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

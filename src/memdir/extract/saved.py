@@ -29,12 +29,14 @@ class Change:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
     """The outcome of a run: one change a topic file. `refused`: what one memory or another ran into, and
-    why. `held`: the files of what was not written, and waits for the person (E11).
+    why. `held`: the files of what was not written, and waits for the person (E11). `warning`: the index is
+    over a limit now (F7).
     """
 
     changes: tuple[Change, ...] = ()
     refused: tuple[MemdirError, ...] = ()
     held: tuple[str, ...] = ()
+    warning: str | None = None
 
     @classmethod
     def of(
@@ -46,7 +48,10 @@ class Saved:
     ) -> Saved:
         """Put together what was written and deleted; the index does not count."""
         changes: dict[str, Change] = {}
+        warning: str | None = None
         for one in written:
+            is_index = one.file == entrypoint.NAME
+            warning = one.warning or (None if is_index else warning)
             if PurePosixPath(one.file).name == entrypoint.NAME or one.action == "unchanged":
                 continue
             before = changes.get(one.file)
@@ -57,20 +62,22 @@ class Saved:
             before = changes.pop(file, None)
             if before is None or before.action != "created":  # made and taken back: as it was
                 changes[file] = Change(file=file, action="deleted")
-        return cls(changes=tuple(changes.values()), refused=tuple(refused), held=tuple(held))
+        return cls(changes=tuple(changes.values()), refused=tuple(refused), held=tuple(held), warning=warning)
 
     def __add__(self, other: Saved) -> Saved:
         return Saved(
             changes=self.changes + other.changes,
             refused=self.refused + other.refused,
             held=self.held + other.held,
+            warning=other.warning or self.warning,
         )
 
     @property
     def notice(self) -> str | None:
-        """`Memory updated: a.md, b.md`, or None if nothing changed."""
+        """`Memory updated: a.md, b.md`, and that the index is over a limit; None if nothing changed."""
         kept = [change.file for change in self.changes if change.action != "deleted"]
         gone = [change.file for change in self.changes if change.action == "deleted"]
         parts = [f"Memory updated: {', '.join(kept)}"] if kept else []
         parts += [f"Memory removed: {', '.join(gone)}"] if gone else []
+        parts += [f"warning: {self.warning}"] if self.warning else []
         return "; ".join(parts) or None

@@ -20,9 +20,10 @@ from memdir.fs.files import (
     write_atomic,
 )
 from memdir.fs.folder import make_private
-from memdir.fs.lock import locked
+from memdir.fs.lock import Patience, locked
 
 __all__ = [
+    "Patience",
     "append_line",
     "contain",
     "digest",

@@ -131,6 +131,8 @@ def _step(base: Path, here: Path, name: str, given: str) -> Path:
     except FileNotFoundError:
         _check_new(here, name, given)
         return place
+    except UnicodeEncodeError as error:
+        raise UnsafePath(given, reason="this system's locale has no such letters") from error
     except OSError as error:
         raise UnsafePath(given, reason=f"{here} is not a folder that can be looked into") from error
     if stat.S_ISLNK(found.st_mode):

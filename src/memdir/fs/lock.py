@@ -21,8 +21,20 @@ _TRIES = 100
 """How often to reach for a folder that others remove, as they do with locks that nobody holds."""
 
 
+class Patience:
+    """So many seconds to wait in all, from now on, however often."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """What is left of them."""
+        return max(0.0, self._end - time.monotonic())
+
+
 @contextmanager
-def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
+def locked(directory: Path, *, timeout: float | Patience = 10.0) -> Iterator[None]:
     """Hold `directory` alone, against other processes and other threads, for one short change (F9).
 
     The lock is on the folder itself and goes with its holder, however that ends: no lock file stays. Where
@@ -32,6 +44,7 @@ def locked(directory: Path, *, timeout: float = 10.0) -> Iterator[None]:
     Raises:
         Conflict: somebody else held it all that time.
     """
+    timeout = timeout.left if isinstance(timeout, Patience) else timeout
     busy = Conflict(f"{directory} is busy: somebody else is writing there", hint="try again in a moment")
     if sys.platform == "win32":
         from filelock import FileLock, Timeout

@@ -321,10 +321,11 @@ def index(memory: MemoryDir) -> Iterator[Finding]:
             reason = f"it points to {leaks.called(pointer.file)}, which is not there"
             cure = "take the line out, or bring the file back with `memdir restore`"
             yield _finding(INDEX, "index", reason, cure, line=line.number + 1)
-    if beyond := entrypoint.load(text).invisible:
+    loaded = entrypoint.load(text)
+    if loaded.truncated:
         reason = (
-            f"it is longer than what is loaded of it ({entrypoint.MAX_LINES} lines, {entrypoint.MAX_BYTES:,} "
-            f"bytes); entries that nobody sees: {len(beyond)}"
+            f"it is at {entrypoint.excess(loaded)}, and what is beyond that is not loaded; "
+            f"entries that nobody sees: {len(loaded.invisible)}"
         )
         yield _finding(INDEX, "index", reason, "keep each entry to one short line, and take stale ones out")
 

@@ -21,14 +21,20 @@ from memdir.memory.pointer import LENGTH, Pointer, entry, key, links, rewritten,
 from memdir.names import INDEX as NAME
 
 __all__ = [
-    "MAX_BYTES", "MAX_LINES", "NAME", "Loaded", "Pointer", "add", "add_all", "linked", "load", "over_limit",
-    "pointers", "put_back", "remove", "take", "written",
+    "MAX_BYTES", "MAX_LINES", "NAME", "Loaded", "Pointer", "add", "add_all", "excess", "linked", "load",
+    "named", "over_limit", "pointers", "put_back", "remove", "take", "written",
 ]  # fmt: skip
 
 MAX_LINES = 200
 MAX_BYTES = 25_000
 SHOWN = 20
 """How many invisible entries an error names."""
+TITLES = 4_000
+"""Characters for the titles of what was cut away, in the warning that is loaded with the rest."""
+TITLE = 80
+"""Characters of one of them."""
+LONGEST_NAME = 255
+"""Characters of a file's name that is told with its title; no disk has longer ones."""
 _PROBE = "probe.md"
 
 
@@ -58,11 +64,11 @@ def load(text: str) -> Loaded:
         return Loaded(text=whole, truncated=False, lines=lines, bytes=size)
     kept = _cut(whole)
     return Loaded(
-        text=f"{kept}\n\n{_warning(lines, size)}",
+        text=f"{kept}\n\n{_warning(lines, size, list(_cut_away(counted, len(kept))))}",
         truncated=True,
         lines=lines,
         bytes=size,
-        invisible=tuple(_beyond(counted, len(kept))),
+        invisible=tuple(line for line in _cut_away(counted, len(kept)) if entry(line)),
     )
 
 
@@ -71,27 +77,57 @@ def over_limit(text: str) -> str | None:
     loaded = load(text)
     if not loaded.truncated:
         return None
+    lost = f"These entries are now invisible: {named(loaded)}. " if loaded.invisible else ""
+    return (
+        f"The write succeeded, but it left {NAME} at {excess(loaded)}; what is beyond that is dropped each "
+        f"time it is loaded. {lost}Rewrite it now to under {MAX_LINES * 7 // 10} lines and "
+        f"{MAX_BYTES * 7 // 10:,} bytes: one short line an entry, details in topic files, nothing stale."
+    )
+
+
+def excess(loaded: Loaded) -> str:
+    """Which limit it is over, or both, with the size before the cut; empty within them."""
+    return _excess(loaded.lines, loaded.bytes)
+
+
+def named(loaded: Loaded) -> str:
+    """The files of the entries that were cut away, not all where there are many."""
     files = [pointer.file for line in loaded.invisible if (pointer := entry(line))]
     more = f", and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
-    lost = (
-        f"These entries are now invisible: {', '.join(map(harmless, files[:SHOWN]))}{more}. " if files else ""
-    )
+    return ", ".join(map(harmless, files[:SHOWN])) + more
+
+
+def _warning(lines: int, size: int, lost: Sequence[str]) -> str:
+    """What stands below an index that was cut. `lost`: the lines that were cut away."""
+    titles = _titles(lost)
+    below = f" What is not shown, the last first: {titles}. Read what bears on your work." if titles else ""
     return (
-        f"The write succeeded, but it left {NAME} at {_excess(loaded.lines, loaded.bytes)}; what is beyond "
-        f"that is dropped each time it is loaded. {lost}Rewrite it now to under {MAX_LINES * 7 // 10} lines "
-        f"and {MAX_BYTES * 7 // 10:,} bytes: one short line an entry, details in topic files, nothing stale."
+        f"> WARNING: {NAME} is {_excess(lines, size)}; only the first part of it is shown.{below} Keep each "
+        f"entry to one line under {LENGTH} characters, move details into topic files, drop stale entries."
     )
 
 
-def _warning(lines: int, size: int) -> str:
-    return (
-        f"> WARNING: {NAME} is {_excess(lines, size)}; only the first part of it is shown. Keep each entry "
-        f"to one line under {LENGTH} characters, move details into topic files, drop stale entries."
-    )
+def _titles(lost: Sequence[str]) -> str:
+    """What lines were about, from the last: an entry's title and file, or how another line begins.
+
+    Who adds to the end of an index adds the newest there, so that is named first.
+    """
+    titles, room = list[str](), TITLES
+    for line in reversed(lost):
+        pointer = entry(line)
+        title = harmless(pointer.title if pointer else line.strip("#>-*+ \t"))
+        title = title if len(title) <= TITLE else f"{title[: TITLE - 1].rstrip()}…"
+        if pointer and len(pointer.file) <= LONGEST_NAME:
+            title += f" ({harmless(pointer.file)})"
+        room -= len(title) + 2
+        if room < 0:
+            break
+        titles.append(title)
+    more = f"; and {len(lost) - len(titles)} more" if len(titles) < len(lost) else ""
+    return "; ".join(titles) + more
 
 
 def _excess(lines: int, size: int) -> str:
-    """Which limit, or both, and the size before the cut."""
     over = []
     if lines > MAX_LINES:
         over.append(f"{lines:,} lines (limit: {MAX_LINES})")
@@ -116,12 +152,16 @@ def _cut(text: str) -> str:
     return first or kept.encode()[:MAX_BYTES].decode("utf-8", "ignore")
 
 
-def _beyond(counted: Sequence[Line], kept: int) -> Iterator[str]:
-    """The pointer lines that do not end within the first `kept` characters."""
+def _cut_away(counted: Sequence[Line], kept: int) -> Iterator[str]:
+    """The lines that do not end within the first `kept` characters and say something of their own: entries,
+    also indented ones, and text that goes on none.
+    """
     end = 0
     for line in counted:
-        if end + len(line.text.rstrip("\r\n")) > kept and line.plain and entry(line.text):
-            yield line.text.strip()
+        text = line.text.strip()
+        is_own = entry(line.text) or (text.strip("#>-*+ ") and not line.text.startswith((" ", "\t")))
+        if end + len(line.text.rstrip("\r\n")) > kept and line.plain and is_own:
+            yield text
         end += len(line.text)
 
 

@@ -6,6 +6,7 @@ sentence in `problems`.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import partial
@@ -22,6 +23,9 @@ from memdir.secrets import scan as find_secrets
 if TYPE_CHECKING:
     from memdir.memory.store import MemoryDir
     from memdir.memory.trash import Trashed
+
+_MARKS = re.compile(r"\s*(?:[>#]+\s*|[-*+]\s+)*")
+"""What stands before the words of a heading, a list item or a quotation."""
 
 
 def mend(memory: MemoryDir) -> list[str]:
@@ -46,9 +50,10 @@ def problems(memory: MemoryDir) -> list[str]:
         for pointer in entrypoint.pointers(index)
         if memory.why_not(pointer.file) or not memory.path(pointer.file).is_file()
     ]
-    for line in entrypoint.load(index).invisible:
-        files = (harmless(pointer.file) for pointer in entrypoint.pointers(line))
-        found.append(f"{', '.join(files)} is beyond what is loaded of {NAME}")
+    loaded = entrypoint.load(index)
+    if loaded.truncated:
+        beyond = f": {entrypoint.named(loaded)}" if loaded.invisible else ""
+        found.append(f"{NAME} is at {entrypoint.excess(loaded)}; a part is beyond what is loaded{beyond}")
     try:
         memory.index_file.exact()
     except UsageError as error:
@@ -124,4 +129,19 @@ def _missing_pointers(memory: MemoryDir) -> Iterator[Pointer]:
     linked = entrypoint.linked(memory.index_file.exact())
     for header in reversed(memory.list()):
         if key(header.path) not in linked and not memory.why_not(header.path):
-            yield Pointer(title=header.name, file=header.path, hook=header.description or "")
+            hook = header.description or _first_line(memory, header.path)
+            yield Pointer(title=header.name, file=header.path, hook=hook)
+
+
+def _first_line(memory: MemoryDir, file: str) -> str:
+    """How a topic without a description begins, so that its pointer says more than its name. Nothing of one
+    that holds a secret, of which half a line may be left (E10).
+    """
+    try:
+        read = memory.read(file).topic
+    except (OSError, MemdirError):  # gone meanwhile
+        return ""
+    if read is None or find_secrets(read.body):
+        return ""
+    lines = (_MARKS.sub("", line, count=1) for line in read.body.splitlines())
+    return next((line for line in lines if any(map(str.isalnum, line)) and line.strip() != read.name), "")

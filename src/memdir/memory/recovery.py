@@ -82,7 +82,7 @@ def _recover(memory: MemoryDir, path: Path, judge: Judge, session: str | None) -
 def _sweep(memory: MemoryDir, folder: Path) -> None:
     """Remove what was left of journals that never began. Who begins one holds the directory's lock."""
     if any(folder.glob(".memdir-*")):
-        with suppress(OSError, MemdirError), fs.locked(memory.directory):
+        with suppress(OSError, MemdirError), fs.locked(memory.directory, timeout=memory.patience):
             fs.sweep_temporaries(folder, older_than=float("-inf"))
 
 

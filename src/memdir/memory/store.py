@@ -42,6 +42,9 @@ log = logging.getLogger(__name__)
 NAME_LENGTH = 50
 """Characters of a new file name, without what makes it unique and `.md`."""
 
+PATIENCE = 10.0
+"""Seconds to wait for somebody else who is writing in the directory."""
+
 
 class Anything(Enum):
     """The type of `ANY`."""
@@ -103,6 +106,7 @@ class MemoryDir:
         self.index_file = IndexFile(directory)
         self.journal: Journal | None = None
         self.by: By | None = None
+        self.patience: float | fs.Patience = PATIENCE
         self._by_person = False
 
     def by_person(self) -> MemoryDir:
@@ -115,6 +119,12 @@ class MemoryDir:
         """The same directory, with what is done by it recorded as one change of that one."""
         view = copy(self)
         view.by = by
+        return view
+
+    def within(self, seconds: float) -> MemoryDir:
+        """The same directory, for one who waits so long in all, from now on, for others who write there."""
+        view = copy(self)
+        view.patience = fs.Patience(seconds)
         return view
 
     def prepare(self) -> None:
@@ -358,7 +368,7 @@ class MemoryDir:
     def alone(self) -> Iterator[None]:
         """Hold the directory's lock; an undo that was killed half-way is finished first. Not re-entrant."""
         fs.make_private(self.directory)
-        with fs.locked(self.directory):
+        with fs.locked(self.directory, timeout=self.patience):
             plan.finish(self)
             yield
 
