@@ -721,6 +721,17 @@ def test_each_path_belongs_to_one_memory_P8(project: Path, home: Path, tmp_path:
         project / "CLAUDE.md": Kind(what="instructions"),
         project / "src" / "AGENTS.md": Kind(what="instructions"),
         project / "README.md": Kind(what="none"),
+        project / ".memdir" / "rules" / "style.md": Kind(what="instructions"),
+        project / "src" / ".claude" / "rules" / "deep" / "tests.MD": Kind(what="instructions"),
+        places.base / "rules" / "deep" / "mine.md": Kind(what="instructions"),
+        project / ".memdir" / "rules" / "notes.txt": Kind(what="none"),
+        project / ".memdir" / "rules.md": Kind(what="none"),
+        project / "rules" / "style.md": Kind(what="none"),
+        project / ".memdir" / "rules" / ".." / "x.md": Kind(what="none"),
+        project / ".memdir" / "agent-memory" / "rules" / "a.md": Kind(
+            what="agent", agent_type="rules", scope="project"
+        ),
+        memory / "rules" / "a.md": Kind(what="topic"),
         tmp_path / "elsewhere.md": Kind(what="none"),
     }
     assert {path: classify(path, places) for path in wanted} == wanted
@@ -734,6 +745,24 @@ def test_links_are_resolved_before_a_path_is_classified_P8(project: Path, home: 
     (places.memory / "way-out.md").symlink_to(tmp_path / "out.md")
     assert classify(tmp_path / "way-in" / "a.md", places) == Kind(what="topic")
     assert classify(places.memory / "way-out.md", places) == Kind(what="none")
+
+
+def test_the_persons_rules_are_below_the_base_wherever_that_is_P8(project: Path, home: Path) -> None:
+    places = resolve(project, home, environment={"MEMDIR_HOME": str(home / "mine")})
+    assert classify(home / "mine" / "rules" / "deep" / "a.md", places) == Kind(what="instructions")
+    assert classify(home / "rules" / "a.md", places) == Kind(what="none")
+
+
+def test_a_rule_is_one_by_its_name_and_by_where_it_leads_P8(project: Path, home: Path) -> None:
+    places, rules = resolve(project, home), project / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (project / "shared.md").write_text("")
+    (rules / "link.md").symlink_to(project / "shared.md")
+    (rules / "rule.md").write_text("")
+    (project / "way-in.md").symlink_to(rules / "rule.md")
+    for path in (rules / "link.md", project / "way-in.md"):
+        assert classify(path, places) == Kind(what="instructions")
+    assert classify(project / "shared.md", places) == Kind(what="none")
 
 
 def test_the_index_is_known_by_what_it_really_is_P8(project: Path, home: Path) -> None:

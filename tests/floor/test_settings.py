@@ -625,3 +625,44 @@ def test_every_key_is_described_in_the_schema_S1() -> None:
     ]
     assert missing == []
     assert {"features", "recall", "extract", "extractEveryTurns", "drainSeconds"} <= set(leaves)
+
+
+# -- instructions (I3) ----------------------------------------------------------------------------------
+
+
+def test_lists_of_all_sources_add_up_S1(desk: Desk) -> None:
+    files = {
+        name: desk.put(name, {"instructions": {"excludes": [f"/{name}", "/all"]}}) for name in desk.files
+    }
+    got = desk.load({"instructions.excludes": ["/cli"]}, MEMDIR_INSTRUCTIONS_EXCLUDES="/env, ~/b/**,,")
+    assert got.settings.instructions.excludes == (
+        "/managed", "/all", "/cli", "/env", "~/b/**", "/local", "/project", "/user",
+    )  # fmt: skip
+    assert got.said_at["instructions.excludes"] == (
+        f"{files['managed']}: instructions.excludes, command line: instructions.excludes, environment: "
+        f"MEMDIR_INSTRUCTIONS_EXCLUDES, {files['local']}: instructions.excludes, {files['project']}: "
+        f"instructions.excludes, {files['user']}: instructions.excludes"
+    )
+    assert got.warnings == ()
+
+
+def test_a_list_that_is_none_is_told_and_the_others_count_S1(desk: Desk) -> None:
+    path = desk.put("project", {"instructions": {"excludes": "/a", "files": "none"}})
+    desk.put("user", {"instructions": {"excludes": ["/b"], "maxBytes": -1}})
+    got = desk.load()
+    assert got.settings.instructions.excludes == ("/b",)
+    assert got.warnings == (
+        f'{path}: instructions.files: must be one of "agents", "both", "claude"; ignored',
+        f"{path}: instructions.excludes: must be a list of texts; ignored",
+        f"{desk.files['user']}: instructions.maxBytes: must be a whole number, at least 0; ignored",
+    )
+
+
+def test_a_project_may_only_lower_what_instructions_take_P6(desk: Desk) -> None:
+    path = desk.put("project", {"instructions": {"maxBytes": 100_001, "files": "agents"}})
+    got = desk.load()
+    assert (got.settings.instructions.max_bytes, got.settings.instructions.files) == (100_000, "agents")
+    assert got.warnings[0].startswith(f"{path}: instructions.maxBytes: a project may only set less")
+    desk.put("project", {"instructions": {"maxBytes": 10}})
+    assert desk.load().settings.instructions.max_bytes == 10
+    assert desk.load(MEMDIR_INSTRUCTIONS_MAX_BYTES="7").settings.instructions.max_bytes == 7

@@ -23,6 +23,7 @@ from memdir.paths.places import (
     resolve,
     slug,
     state_directory,
+    summary_path,
     transcript_path,
 )
 from memdir.paths.tracked import doubt
@@ -46,5 +47,6 @@ __all__ = [
     "said",
     "slug",
     "state_directory",
+    "summary_path",
     "transcript_path",
 ]

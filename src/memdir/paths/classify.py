@@ -17,6 +17,8 @@ Scope = Literal["user", "project", "local"]
 
 _INSTRUCTIONS = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.local.md"})
 
+_RULES, _HOLDERS = "rules", frozenset({".claude", ".memdir"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
@@ -43,7 +45,22 @@ def classify(path: Path, places: Places) -> Kind:
             return Kind(what="agent", agent_type=names[0] if names else None, scope=scope)
     if _in_session(_names_below(places.base / "projects", path) or ()):
         return Kind(what="session")
-    return Kind(what="instructions" if path.name in _INSTRUCTIONS else "none")
+    is_obeyed = path.name in _INSTRUCTIONS or _is_rule(path, places)
+    return Kind(what="instructions" if is_obeyed else "none")
+
+
+def _is_rule(path: Path, places: Places) -> bool:
+    """Whether it is one of the rules of the person or a project, by its name or by where it leads (I3)."""
+    for place in (Path(os.path.normpath(path.absolute())), Path(os.path.realpath(path))):
+        if place.suffix.lower() == ".md" and any(_keeps_rules(folder, places) for folder in place.parents):
+            return True
+    return False
+
+
+def _keeps_rules(folder: Path, places: Places) -> bool:
+    if folder.name != _RULES:
+        return False
+    return folder.parent.name in _HOLDERS or _is(folder, places.base / _RULES)
 
 
 def _agent_folders(places: Places) -> dict[Scope, Path]:

@@ -199,6 +199,11 @@ def transcript_path(places: Places, session_id: str) -> Path:
     return places.transcripts / f"{session_id}.jsonl"
 
 
+def summary_path(places: Places, session_id: str) -> Path:
+    """The running summary of a session, beside its transcript (P9, C1). Raises as `transcript_path`."""
+    return transcript_path(places, session_id).with_suffix("") / "session-memory" / "summary.md"
+
+
 def _bases(
     environment: Mapping[str, str], layout: str, base_directory: str | None
 ) -> Iterator[tuple[str, object]]:

@@ -11,10 +11,13 @@ MEMDIR_FEATURES_EXTRACT_EVERY_TURNS=2                          the same, in the 
 from memdir.paths import is_remote
 from memdir.settings.keys import (
     BudgetSettings,
+    CompactSettings,
     DreamSettings,
     ExtractSettings,
     Features,
+    InstructionSettings,
     RecallSettings,
+    SessionSettings,
     Settings,
     schema,
 )
@@ -23,11 +26,14 @@ from memdir.settings.switch import Switch, memory_switch
 
 __all__ = [
     "BudgetSettings",
+    "CompactSettings",
     "DreamSettings",
     "ExtractSettings",
     "Features",
+    "InstructionSettings",
     "Loaded",
     "RecallSettings",
+    "SessionSettings",
     "Settings",
     "Source",
     "Switch",

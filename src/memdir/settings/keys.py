@@ -100,6 +100,66 @@ class BudgetSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     ] = 2_000_000
 
 
+class InstructionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which files of instructions are loaded, and how much of them."""
+
+    files: Annotated[
+        Literal["both", "claude", "agents"],
+        Meta(
+            description="Whose files are read: CLAUDE.md and its kin, AGENTS.md, or both. Those of the "
+            "administrator always are."
+        ),
+    ] = "both"
+    excludes: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs on absolute paths, or on ~/…, of files that are not loaded; those of all "
+            "sources count together. In the environment with commas between them. The administrator's files "
+            "are loaded all the same."
+        ),
+    ] = ()
+    max_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Bytes of instructions that a conversation gets, at most; what is beyond that is "
+            "only named. From a project only less than your own.",
+        ),
+    ] = 100_000
+
+
+class SessionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """When the running summary of a long conversation is brought up to date (C2)."""
+
+    model: Annotated[
+        str | None,
+        Meta(
+            description="The model that keeps the summary, named as in `model`; null: the conversation's, "
+            'whose cached prompt only it can read; "local": rules, which cost nothing. '
+            'From a project only "local".'
+        ),
+    ] = None
+    first_tokens: Annotated[
+        int, Meta(ge=0, description="Tokens of conversation before there is a summary.")
+    ] = 10_000
+    grown_tokens: Annotated[
+        int, Meta(ge=1, description="Tokens by which it has grown when the summary is brought up to date.")
+    ] = 5_000
+    tool_calls: Annotated[int, Meta(ge=1, description="Or tool calls that were made since.")] = 3
+
+
+class CompactSettings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How a conversation that gets too long for its model is made shorter (C4)."""
+
+    automatic: Annotated[bool, Meta(description="Whether that happens before there is no room left.")] = True
+    reserve_tokens: Annotated[
+        int, Meta(ge=1_000, description="Tokens of the model's window that a request is to leave.")
+    ] = 13_000
+    wait_seconds: Annotated[
+        float, Meta(ge=0, le=600, description="Seconds to wait for the summary that is being written.")
+    ] = 15.0
+
+
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of memdir. Unknown keys are warned about and ignored."""
 
@@ -125,8 +185,11 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     features: Features = Features()
     recall: RecallSettings = RecallSettings()
     extract: ExtractSettings = ExtractSettings()
+    session: SessionSettings = SessionSettings()
+    compact: CompactSettings = CompactSettings()
     dream: DreamSettings = DreamSettings()
     budget: BudgetSettings = BudgetSettings()
+    instructions: InstructionSettings = InstructionSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +232,8 @@ def allowed(schema: Mapping[str, Any]) -> str:
         return "one of " + ", ".join(json.dumps(each) for each in schema["enum"])
     if "anyOf" in schema:
         return " or ".join(allowed(each) for each in schema["anyOf"])
+    if schema.get("type") == "array":
+        return "a list of texts"
     words = {
         "boolean": "true or false",
         "integer": "a whole number",

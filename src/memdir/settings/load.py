@@ -27,15 +27,17 @@ _MAX_FILE = 1024 * 1024  # bytes
 _DEEPEST = 16  # objects and lists in each other
 _TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
 _LONGEST_KEY = 60  # characters of an unknown one that are shown
-_MODELS = ("model", "recall.model", "extract.model", "dream.model")
+_MODELS = ("model", "recall.model", "extract.model", "session.model", "dream.model")
 _EMBEDDER = "recall.embedder"
 _NOBODY: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_MODELS, ("local",)),
     _EMBEDDER: ("auto", "none", "local"),
 }
 """The values that send nothing to anybody: those that a project may choose."""
-_LIMITS = ("budget.inputTokensPerDay",)
+_LIMITS = ("budget.inputTokensPerDay", "instructions.maxBytes")
 """What somebody pays for: a project may only lower it. None is no limit, the highest of all."""
+_ADDED_UP = ("instructions.excludes",)
+"""Lists to which every source adds its own."""
 _LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
 _WHERE_KEYS_BELONG = (
     "not a setting: keys are never read from settings; put one into its provider's variable "
@@ -287,6 +289,7 @@ def _merged(layers: Sequence[_Layer], warnings: list[str]) -> tuple[Settings, di
     """The settings, and where each that is set stands."""
     merged: dict[str, Any] = {}
     said_at: dict[str, str] = {}
+    lists: dict[str, tuple[str, ...]] = {}
     for key, leaf in leaves().items():
         for layer in layers:
             if not layer.is_set(key):
@@ -295,17 +298,27 @@ def _merged(layers: Sequence[_Layer], warnings: list[str]) -> tuple[Settings, di
             if key == "autoMemoryDirectory" and not isinstance(value, str):
                 continue  # told when it is refused as a directory
             try:
-                _put(merged, key, _converted(value, leaf, text=layer.text))
+                converted = _converted(value, leaf, text=layer.text)
             except msgspec.ValidationError:
                 warnings.append(f"{layer.where(key)}: must be {allowed(leaf.schema)}; ignored")
                 continue
+            if key in _ADDED_UP:
+                lists[key] = tuple(dict.fromkeys((*lists.get(key, ()), *converted)))
+                _put(merged, key, lists[key])
+                said_at[key] = ", ".join(filter(None, (said_at.get(key), layer.where(key))))
+                continue
+            _put(merged, key, converted)
             said_at[key] = layer.where(key)
             break
     return msgspec.convert(merged, Settings), said_at
 
 
-def _converted(value: object, leaf: Leaf, *, text: bool) -> object:
-    """The value, if it is allowed. Words for true and false are, also quoted: no switch must be missed."""
+def _converted(value: object, leaf: Leaf, *, text: bool) -> Any:
+    """The value, if it is allowed. Words for true and false are, also quoted: no switch must be missed. A
+    list in the environment has commas in it.
+    """
+    if leaf.schema.get("type") == "array" and text and isinstance(value, str):
+        value = [item.strip() for item in value.split(",") if item.strip()]
     if leaf.schema.get("type") == "boolean" and isinstance(value, str):
         value = WORDS.get(value.strip().lower(), value)
     return msgspec.convert(value, leaf.type, strict=not text)
