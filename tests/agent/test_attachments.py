@@ -6,6 +6,8 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from memdir.agent.attachments import (
     changed_files,
     memory_files_written,
@@ -13,7 +15,8 @@ from memdir.agent.attachments import (
     relevant_memory,
     surfaced,
 )
-from memdir.agent.file_state import FileState
+from memdir.agent.attachments.changes import MAX_BYTES
+from memdir.agent.file_state import KEEP_BYTES, FileState, Seen
 from memdir.fs import digest
 from memdir.model.messages import Message
 from tests.agent.world import NOW, World
@@ -107,15 +110,82 @@ def test_a_file_seen_whole_that_changed_is_shown_as_a_difference_once_R8(world: 
     assert seen.data == path.read_bytes()
 
 
-def test_a_file_seen_in_part_a_binary_and_a_lost_one_say_nothing_R8(world: World) -> None:
+def test_a_file_seen_in_part_and_a_lost_one_say_nothing_R8(world: World) -> None:
     part, files = watch(world, "part.txt", "one\n", partial=True)
-    binary, _ = watch(world, "b.bin", "text\n")
     lost, _ = watch(world, "lost.txt", "text\n")
     change(part, "two\n")
-    change(binary, "\0\0")
     lost.unlink()
     assert changed_files(files, now=NOW) == []
     assert files.known(lost) is not None
+
+
+def unseen(path: Path, files: FileState) -> None:
+    """The file is said once to have changed, with no word of how, and counts as seen in part from then on."""
+    (message,) = changed_files(files, now=NOW)
+    assert message.attachment == {"kind": "changed_file", "path": str(path), "cut": True}
+    assert "Read" in message.text
+    assert "<diff>" not in message.text
+    assert changed_files(files, now=NOW) == []
+    seen = files.known(path)
+    assert seen is not None
+    assert not seen.counts_as_read
+    change(path, "something else\n")
+    assert changed_files(files, now=NOW) == []
+
+
+def test_a_big_file_seen_whole_that_changed_is_to_be_read_again_R8(world: World) -> None:
+    path, files = watch(world, "big.txt", "x" * (KEEP_BYTES + 1))
+    change(path, "y\n")
+    unseen(path, files)
+
+
+def test_a_file_that_has_grown_too_big_is_to_be_read_again_and_is_not_compared_R8(world: World) -> None:
+    path, files = watch(world, "log.txt", "one\n")
+    with path.open("r+b") as file:
+        file.truncate(MAX_BYTES * 3)
+    unseen(path, files)
+
+
+def test_what_is_no_text_any_more_is_to_be_read_again_R8(world: World) -> None:
+    path, files = watch(world, "b.bin", "text\n")
+    change(path, "\0\0")
+    unseen(path, files)
+
+
+def test_a_file_shown_by_an_earlier_process_that_changed_since_is_to_be_read_again_R8(world: World) -> None:
+    path = world.file("a.txt", "two\n")
+    old = Seen(digest=digest(b"one\n"), mtime_ns=1, data=None, partial=False, how="read")
+    files = FileState({path: old})
+    unseen(path, files)
+
+
+def test_a_file_of_an_earlier_process_that_did_not_change_says_nothing_R8(world: World) -> None:
+    path = world.file("a.txt", "one\n")
+    files = FileState(
+        {path: Seen(digest=digest(b"one\n"), mtime_ns=1, data=None, partial=False, how="written")}
+    )
+    assert changed_files(files, now=NOW) == []
+
+
+def test_instructions_that_change_are_not_told_until_they_are_looked_at_again_I6(world: World) -> None:
+    path, files = world.file("CLAUDE.md", "Use tabs.\n"), FileState()
+    files.saw(path, data=b"Use tabs.\n", mtime_ns=1, partial=False, how="instructions")
+    change(path, "Use spaces.\n")
+    assert changed_files(files, now=NOW) == []
+    files.saw(path, data=b"Use spaces.\n", mtime_ns=1, partial=False, how="written")
+    change(path, "Use both.\n")
+    assert len(changed_files(files, now=NOW)) == 1
+
+
+@pytest.mark.parametrize("content", ["one\r\ntwo\r\n", "\ufeffone\ntwo\n"])
+def test_other_line_ends_or_a_mark_are_no_change_of_the_text(world: World, content: str) -> None:
+    path, files = watch(world, "a.txt", "one\ntwo\n")
+    path.write_bytes(content.encode())
+    os.utime(path, ns=(1, 1))
+    assert changed_files(files, now=NOW) == []
+    seen = files.known(path)
+    assert seen is not None
+    assert seen.digest == digest(content.encode())
 
 
 def test_each_changed_line_is_shown_whatever_it_begins_with_R8(world: World) -> None:
@@ -165,13 +235,3 @@ def test_a_long_difference_is_cut_and_the_file_counts_as_seen_in_part(world: Wor
     seen = files.known(path)
     assert seen is not None
     assert not seen.counts_as_read
-
-
-def test_a_change_of_the_index_is_no_news_E8(world: World) -> None:
-    path = world.topic()
-    index = world.memory.directory / "MEMORY.md"
-    files = world.context.files
-    files.saw(index, data=index.read_bytes(), mtime_ns=index.stat().st_mtime_ns, partial=False, how="index")
-    change(index, "- [Other](other.md) — other\n")
-    assert changed_files(files, now=NOW) == []
-    assert path.exists()

@@ -6,9 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from memdir.agent.attachments import attached, relevant_memory
+from memdir.agent.attachments import (
+    attached,
+    carried_file,
+    changed_files,
+    changed_unseen,
+    compaction_boundary,
+    date_change,
+    index_changed,
+    relevant_memory,
+)
 from memdir.agent.events import Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message
@@ -21,8 +31,8 @@ from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
 from memdir.model.local import Local
 from memdir.model.messages import Message, Text, ToolResult, ToolUse, assistant, person
-from memdir.testing import ScriptedModel, say, temporary_memory, tree
-from tests.extract.support import NOW, PREFIX
+from memdir.testing import ScriptedModel, call, say, temporary_memory, tree
+from tests.extract.support import FRIDAYS, NOW, POINTER, PREFIX, scene
 from tests.extract.test_foreign import record, words, written
 
 RULE = "From now on always run the linter before you commit, because CI is slow."
@@ -55,15 +65,58 @@ def read_of_a_memory() -> list[Message]:
     return [assistant(use, at=NOW), result]
 
 
+def attachments(folder: Path) -> list[Message]:
+    """One of each kind that memdir puts into a conversation; where there are words, they are the rule."""
+    path = folder / "notes.txt"
+    path.write_text("one\n", encoding="utf-8")
+    files = FileState()
+    files.saw(path, data=b"one\n", mtime_ns=1, partial=False, how="read")
+    path.write_text(f"one\n{RULE}\n", encoding="utf-8")
+    news = index_changed(Path("/m/MEMORY.md"), b"", INDEX.encode(), now=NOW)
+    assert news is not None
+    boundary = compaction_boundary(
+        trigger="auto",
+        how="notes",
+        summary=f"# Decisions\n\nThe person said: {RULE}",
+        gone=8,
+        intent=RULE,
+        latest=f"Remember: {RULE}",
+        todos=[RULE],
+        tail=0,
+        now=NOW,
+    )
+    return [
+        *changed_files(files, now=NOW),
+        changed_unseen(path, now=NOW),
+        news,
+        date_change(NOW, first=True),
+        date_change(NOW, first=False),
+        boundary,
+        carried_file(path, RULE, size=80, cut=False, now=NOW),
+        attached(f"# Rules\n\n{RULE}", {"kind": "context", "files": []}, now=NOW),
+        attached(f"# Rules\n\n{RULE}", {"kind": "instructions", "files": []}, now=NOW),
+    ]
+
+
+def test_each_kind_is_there_and_says_what_it_is_E11(tmp_path: Path) -> None:
+    made = attachments(tmp_path)
+    assert {(message.role, message.origin) for message in made} == {("user", "attachment")}
+    kinds = [message.attachment["kind"] for message in made if message.attachment]
+    assert kinds == [
+        "changed_file", "changed_file", "index_changed", "date", "date", "compaction", "file", "context",
+        "instructions",
+    ]  # fmt: skip
+    assert sum(RULE in message.text for message in made) == 6
+
+
 def injected(memory: MemoryDir) -> list[Message]:
     """A conversation in which only memdir and tools speak of a rule."""
-    changed = attached(f"<diff>\n+{RULE}\n</diff>", {"kind": "changed_file"}, now=NOW)
     fork = Message(role="user", origin="system", content=(Text(text=RULE),), at=NOW)
     return [
         index(memory),
         person("look at the parser", at=NOW),
         recalled(),
-        changed,
+        *attachments(memory.directory.parent),
         fork,
         *read_of_a_memory(),
         assistant(f"Your memory says: {RULE}", at=NOW),
@@ -78,6 +131,15 @@ def saved(memory: MemoryDir, new: Sequence[Message], before: Sequence[Message] =
 def test_the_rules_learn_nothing_from_what_memdir_put_in_E11(memory: MemoryDir) -> None:
     assert saved(memory, injected(memory)) == 0
     assert saved(memory, [person(RULE, at=NOW), assistant("Noted.", at=NOW)]) == 1
+
+
+def test_the_rules_learn_from_none_of_them_alone_or_after_the_persons_yes_E11(
+    memory: MemoryDir, tmp_path: Path
+) -> None:
+    for message in attachments(tmp_path):
+        assert saved(memory, [message, assistant("ok", at=NOW)]) == 0
+        assert saved(memory, [person("hello", at=NOW), message, assistant("ok", at=NOW)]) == 0
+        assert told([message]) == NOTHING
 
 
 def test_a_fork_is_told_none_of_it_as_the_persons_words_E11(memory: MemoryDir) -> None:
@@ -205,3 +267,33 @@ def test_sub_agents_transcripts_hold_no_word_of_the_person_E11(tmp_path: Path) -
     own = written(folder / "5d6d.jsonl", [record("1", None, "hello")])
     written(folder / "5d6d" / "subagents" / "agent-a1.jsonl", [record("2", None, RULE)])
     assert foreign.find(tmp_path) == [own]
+
+
+@pytest.mark.anyio
+async def test_nothing_of_what_the_background_saved_gets_into_the_conversation_E8() -> None:
+    """Not the notice, which is the person's, and no news of the index or the topic that it wrote."""
+    async with anyio.create_task_group() as tasks:
+        with scene(tasks) as stage:
+            folder = stage.memory.directory
+            stage.model.add(
+                say("Understood."),
+                [
+                    call("Write", file_path=f"{folder}/no_fridays.md", content=FRIDAYS),
+                    call("Write", file_path=f"{folder}/MEMORY.md", content=POINTER),
+                ],
+                say("Saved one memory."),
+                say("Fine."),
+                say("Nothing to save."),
+            )
+            agent = stage.begin()
+            agent.files.saw(folder / "MEMORY.md", data=b"", mtime_ns=0, partial=False, how="index")
+            await agent.run("From now on never merge on Fridays, because nobody is there on Saturdays.")
+            await stage.settle()
+            await agent.run("and what about Mondays?")
+            await stage.settle()
+            assert [one.notice for one in stage.saved if one.changes] == ["Memory updated: no_fridays.md"]
+            assert [message.origin for message in agent.messages] == ["person", "assistant"] * 2
+            said = "\n".join(message.text for message in agent.messages)
+            assert "no_fridays" not in said
+            assert "Memory updated" not in said
+        tasks.cancel_scope.cancel()

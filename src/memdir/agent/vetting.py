@@ -14,7 +14,7 @@ from pathlib import Path
 from memdir import fs
 from memdir.agent.file_state import FileState
 from memdir.agent.permissions import READERS, WRITERS, target_of
-from memdir.agent.tools.base import ToolContext
+from memdir.agent.tools.base import ToolContext, own_index
 from memdir.errors import ToolError, Withheld
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME
@@ -37,13 +37,14 @@ _ADVICE = (
 
 
 def evidence_of(messages: Sequence[Message], files: FileState, *, memory: Path, cwd: Path) -> Evidence:
-    """Who said what in a conversation. The memories that it has seen are known: that a tool showed one makes
-    it no stranger's text.
+    """Who said what in a conversation. The memories that it has seen are known: that a tool showed one, or
+    that one changed, makes it no stranger's text.
     """
     known = (seen.data for path, seen in files if seen.data is not None and fs.inside(memory, path))
     calls = (call for message in messages for call in message.tool_uses)
     ours = {call.id for call in calls if _is_about_memory(call, memory, cwd)}
-    heard = [replace(one, content=tuple(b for b in one.content if not _answers(b, ours))) for one in messages]
+    others = (one for one in messages if not _shows_a_memory(one, memory))
+    heard = [replace(one, content=tuple(b for b in one.content if not _answers(b, ours))) for one in others]
     return Evidence.of(heard, known=map(encoding.readable, known))
 
 
@@ -53,6 +54,17 @@ def _is_about_memory(call: ToolUse, memory: Path, cwd: Path) -> bool:
     try:
         return fs.inside(memory, target_of(call, cwd))
     except (ToolError, OSError, ValueError):
+        return False
+
+
+def _shows_a_memory(message: Message, memory: Path) -> bool:
+    """Whether memdir shows in it what a memory file holds now, outside of recall."""
+    about = message.attachment or {}
+    if message.origin != "attachment" or about.get("kind") not in ("changed_file", "file"):
+        return False
+    try:
+        return fs.inside(memory, Path(about["path"]))
+    except (KeyError, TypeError, OSError, ValueError):
         return False
 
 
@@ -79,6 +91,7 @@ def vetted(path: Path, old: bytes | None, data: bytes, context: ToolContext, mem
     _keep(file, data, old, held, context, memory)
     if old is None:
         memory.unpoint(file)  # the index may name it already
+        own_index(context, memory)
     raise Withheld(f"{path} is not written: {held.reason}. {_ADVICE}", code=held.code)
 
 

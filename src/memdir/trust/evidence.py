@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memdir.cues import Cue, tables_for
-from memdir.model.messages import Message, ToolResult
+from memdir.model.messages import Message, Text, ToolResult
 from memdir.trust.agreement import agrees, of_agent, of_tool, wishes_kept
 from memdir.trust.decoding import decoded_forms
 from memdir.trust.pasted import QUOTE, own_words
@@ -25,7 +25,7 @@ class Evidence:
 
     `person`: typed by the person, without what they pasted. `agreed`: what the agent or a tool said and the
     person took over. `agent`: the assistant's words. `untrusted`: tools, pages, files, pasted text, and what
-    is encoded in them. `injected`: what memdir itself put in. `known`: the memories that are there
+    is encoded in them. `injected`: memories that memdir itself put in. `known`: the memories that are there
     already. `quoted`: what the person quoted in sentences of their own; it is among the untrusted, too.
     """
 
@@ -102,7 +102,7 @@ class _Talk:
             if message.text:
                 self.before_tools.append(message.text)
         elif message.origin == "attachment":  # a job's own instruction is nobody's word, and no memory
-            self.texts["injected"].append(message.text)
+            self._attachment(message)
 
     def _person(self, text: str) -> None:
         own, pasted = told_apart(text)
@@ -118,6 +118,27 @@ class _Talk:
         if kept:
             self.texts["agreed"] += [of_tool(one) for one in self.before_tools[-2:]]
         self.before_agent, self.before_tools = [], []
+
+    def _attachment(self, message: Message) -> None:
+        """What memdir put in. A memory is no news; what it shows of a file is the file's word, as if a tool
+        had shown it; the rest (the day, people's instructions) is nobody's, so that a memory made of it is
+        asked whose words it is. A first message has both: instructions, and the index behind them.
+
+        A summary says again what stands above it, where each word is somebody's already. One that has
+        nothing above it is all that is left of tools and pages.
+        """
+        kind = (message.attachment or {}).get("kind")
+        if kind in _MEMORIES:
+            self.texts["injected"].append(message.text)
+        elif kind == "context":
+            self.texts["injected"] += _index_in(message)
+        elif kind in _FILES or (kind == "compaction" and not self.has_begun):
+            self._untrusted(message.text)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anybody but memdir was heard so far."""
+        return any(self.texts[name] for name in ("person", "agent", "untrusted"))
 
     def _untrusted(self, text: str) -> None:
         if text.strip():
@@ -141,6 +162,17 @@ class _Talk:
             known=known,
             quoted=kept("quoted"),
         )
+
+
+def _index_in(message: Message) -> list[str]:
+    """The index in the first message of a conversation: its last block of text, if it says it has one."""
+    texts = [block.text for block in message.content if isinstance(block, Text)]
+    return texts[-1:] if (message.attachment or {}).get("index") is not None else []
+
+
+_MEMORIES = frozenset({None, "memory", "index", "index_changed"})
+"""None: what another program put into its own transcript."""
+_FILES = frozenset({"changed_file", "file"})
 
 
 def _with_decoded(texts: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -22,6 +22,7 @@ from memdir import fs
 from memdir.agent.credentials import leads_to_secrets
 from memdir.agent.file_state import FileState
 from memdir.errors import Conflict, MemdirError, SecretFound, SecretStopped, ToolError
+from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Image, ToolSpec
@@ -168,6 +169,15 @@ def where_read(path: Path, context: ToolContext) -> tuple[Path, Path | None]:
     if folder is None or leads_to_secrets(real):
         raise ToolError(f"{path} does not lead to where a background memory job reads")
     return real, folder
+
+
+def own_index(context: ToolContext, memory: MemoryDir) -> None:
+    """The index was changed with a memory, by this conversation or its background job: no news (E8)."""
+    with suppress(OSError, MemdirError):
+        digest = memory.read(entrypoint.NAME).digest
+        for table in (context.files, context.host):
+            if table is not None:
+                table.overtaken(memory.directory / entrypoint.NAME, digest)
 
 
 # -- text ------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def read(given: Input, context: ToolContext) -> str | Output:
     first = max(1, given.get("offset", 1))
     if lines and first > len(lines):
         raise ToolError(f"{path} has only {len(lines)} lines; offset {first} is behind its end")
-    shown, whole = _numbered(lines, first, given.get("limit", MAX_LINES))
+    shown, whole = numbered(lines, first, given.get("limit", MAX_LINES))
     context.files.saw(path, data=data, mtime_ns=mtime_ns, partial=not whole, how="read")
     return shown + _note(path, lines, first, shown) + _age(path, mtime_ns, context)
 
@@ -126,7 +126,7 @@ def _nearest(path: Path) -> str:
     return f"; did you mean {path.parent / close[0]}?" if close else ""
 
 
-def _numbered(lines: list[str], first: int, limit: int) -> tuple[str, bool]:
+def numbered(lines: list[str], first: int, limit: int) -> tuple[str, bool]:
     """The lines asked for, numbered, and whether that is the whole file, uncut."""
     wanted, out, room = lines[first - 1 : first - 1 + limit], list[str](), MAX_CHARACTERS
     for number, line in enumerate(wanted, first):

@@ -20,6 +20,7 @@ from memdir.agent.tools.base import (
     WroteButOver,
     in_memory,
     in_thread,
+    own_index,
     schema,
     told_to_the_model,
 )
@@ -137,6 +138,7 @@ def _delete(path: Path, old: bytes | None, context: ToolContext) -> str:
         gone = context.memory.delete(real, now=context.now(), expected=fs.digest(old))
     context.deleted.append(gone.file)
     context.files.forget(path)
+    own_index(context, context.memory)
     return f"Deleted the memory {path} and its line in {entrypoint.NAME}"
 
 
