@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -16,16 +16,16 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
-from memdir import prompts
-from memdir.agent.events import CHANGED_OUTSIDE, FAILED, MENDED, NO_SHARED_CACHE, Events
+from memdir.agent.events import CHANGED_OUTSIDE, FAILED, MENDED, NO_SHARED_CACHE, RESUMED, WAITING, Events
 from memdir.agent.file_state import FileState
-from memdir.agent.instructions import context_message, load_memory_prompt
+from memdir.agent.instructions import Consents, OnDemand
 from memdir.agent.log import log_to
-from memdir.agent.loop import Agent, Hooks
+from memdir.agent.loop import Agent
 from memdir.agent.permissions import AskPerson, for_main
-from memdir.agent.tools import TOOLS, ToolContext
-from memdir.agent.transcript import Transcript, sweep
-from memdir.errors import MemdirError, ModelError
+from memdir.agent.tools import ToolContext
+from memdir.agent.transcript import Recorded, Transcript, sweep
+from memdir.conversation import AskConsent, Conversation, FirstMessages, Start, hooks_of, prefix_of
+from memdir.errors import Conflict, MemdirError, ModelError, NotFound, UnsafePath
 from memdir.extract import killed
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
@@ -43,48 +43,44 @@ from memdir.model.jobs import Models
 from memdir.model.ledger import Ledger
 from memdir.model.messages import Message, Prefix, new_id
 from memdir.model.metered import Metered, MeteredEmbedder
-from memdir.paths import cache_directory, transcript_path
+from memdir.paths import cache_directory, summary_path, transcript_path
 from memdir.project import Clock, Opening, Project, local_time, open_project
 from memdir.recall.matter import matter
 from memdir.recall.prefetch import Recall
 from memdir.recall.recorder import Recorder
 from memdir.recall.select import Selection, select
 from memdir.recall.shelf import Shelf
+from memdir.session.compact import Compactor
+from memdir.session.due import Thresholds
+from memdir.session.notes import LABEL as SESSION_MEMORY
+from memdir.session.notes import Notes
+from memdir.session.orphans import remove_orphans
+from memdir.session.sections import Template
 
-__all__ = ["Clock", "Conversation", "Opening", "Project", "Runtime", "local_time", "open_project", "running"]
+__all__ = [
+    "Clock",
+    "Conversation",
+    "Opening",
+    "Project",
+    "Runtime",
+    "local_time",
+    "open_project",
+    "prefix_of",
+    "running",
+]
 
 BY_HAND = 5.0
 """Seconds that an embedder may take to know the memories, and again to compare them, for who asks by hand."""
+
+AT_THE_START = 1.0
+"""Seconds that a start waits for others who are writing in the memory directory."""
 
 TAKEN_IN = 64
 """Memories that get vectors before a prompt is answered by hand, in about half a second; a conversation takes
 in more of them in the background."""
 
 
-def prefix_of(project: Project, events: Events) -> Prefix:
-    """What each request of a conversation begins with: who the agent is, then how its memory works; the same
-    for a whole session (I6).
-    """
-    about = prompts.render("coding", cwd=str(project.places.cwd))
-    remembering = load_memory_prompt(project.memory, events=events)
-    system = (about, remembering) if remembering else (about,)
-    return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
-
-
-# -- conversations -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """One session: an agent, and what remembers beside it (each None when it is off)."""
-
-    agent: Agent
-    recall: Recall | None
-    extractor: Extractor | None
-
-    async def say(self, text: str) -> Message:
-        """One turn; see `Agent.run`."""
-        return await self.agent.run(text)
+OTHERS = "`memdir chat --resume` takes up the last one; `memdir sessions` lists them"
 
 
 @dataclass(kw_only=True)
@@ -99,40 +95,50 @@ class Runtime:
     _shelves: dict[Path, Shelf] = field(default_factory=dict)
     _ledger: Ledger = field(init=False)
     _unfinished: Unfinished = field(init=False)
+    _consents: Consents = field(init=False)
+    _template: Template = field(init=False)
     _picking_up: PickUp | None = field(default=None, init=False)
     _hearing: list[Callable[[Saved], None]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._unfinished = Unfinished(self.project.places.pending)
+        self._consents = Consents(self.project.places.state / "consents.json")
+        self._template = Template.load(self.project.places.base)
         limit = self.project.settings.budget.input_tokens_per_day
         self._ledger = Ledger(self.project.places.ledger, limit=limit, now=self.project.now)
 
     async def start(
         self,
         *,
+        resume: Path | None = None,
         ask: AskPerson | None = None,
+        consent: AskConsent | None = None,
         on_text: OnText | None = None,
         on_saved: Callable[[Saved], None] = lambda _: None,
     ) -> Conversation:
-        """Begin a conversation: its prompt, its first message, its transcript, its background work.
+        """Begin a conversation, or take up the one that the transcript `resume` holds.
 
         `ask` puts questions about tool calls to the person (None: nobody is there, and what needs asking is
-        not done); `on_text` hears the answer while it streams; `on_saved` hears of memories written.
+        not done); `consent` those about instructions outside the project; `on_text` hears the answer while it
+        streams; `on_saved` hears of memories written.
+
+        Raises:
+            NotFound: there is no such transcript.
+            Conflict: that conversation is under way in another process.
         """
-        memory, session = self.project.memory, new_id()
         await self._mend()
+        found = await anyio.to_thread.run_sync(self._reopened, resume) if resume is not None else None
         self._pick_up()
-        files = FileState()
-        prefix = prefix_of(self.project, self.events)
-        first = context_message(
-            memory,
-            files=files,
+        first = FirstMessages(
+            project=self.project,
             events=self.events,
-            now=self.project.now(),
-            inject_index=self.project.settings.features.inject_index,
+            consents=self._consents,
+            window=self.models.chat.window,
         )
-        transcript = self._transcript(session, prefix, first)
-        recall = self._recall(session)
+        first.tell(self._template.problems)
+        start = self._resumed(found) if found is not None else await self._begun(first, consent)
+        memory, places = self.project.memory, self.project.places
+        recall = self._recall(start.session)
 
         def saved(what: Saved) -> None:
             if recall is not None:
@@ -140,24 +146,38 @@ class Runtime:
             on_saved(what)
 
         self._hearing.append(saved)
-        extractor = self._extractor(session, saved)
+        extractor = self._extractor(start, saved)
+        notes = self._notes(start)
+        compactor = self._compactor(first, notes)
         agent = Agent(
-            id=session,
-            prefix=prefix,
+            id=start.session,
+            prefix=start.prefix,
             model=self.models.chat,
-            context=ToolContext(
-                cwd=self.project.places.cwd, files=files, memory=memory, now=self.project.now
-            ),
+            context=ToolContext(cwd=places.cwd, files=start.files, memory=memory, now=self.project.now),
             permit=for_main(
-                memory=memory.directory if memory else None, cwd=self.project.places.cwd, ask=ask
+                memory=memory.directory if memory else None,
+                cwd=places.cwd,
+                ask=ask,
+                transcript=start.transcript.path if start.transcript is not None else None,
             ),
-            messages=[first] if first else [],
-            transcript=transcript,
+            messages=list(start.context),
+            record=list(start.record),
+            transcript=start.transcript,
             events=self.events,
-            hooks=_hooks(recall, extractor),
             on_text=on_text,
         )
-        conversation = Conversation(agent=agent, recall=recall, extractor=extractor)
+        agent.hooks = hooks_of(
+            first=first,
+            on_demand=OnDemand(places, first.settings, consents=self._consents),
+            recall=recall,
+            extractor=extractor,
+            notes=notes,
+            compactor=compactor,
+        )(agent)
+        agent.close_calls()
+        conversation = Conversation(
+            agent=agent, recall=recall, extractor=extractor, notes=notes, compactor=compactor
+        )
         self.conversations.append(conversation)
         return conversation
 
@@ -222,11 +242,17 @@ class Runtime:
             except (OSError, MemdirError) as error:
                 self.events.emit(FAILED, where="history", error=type(error).__name__)
 
+    async def end_notes(self) -> None:
+        """Nobody needs a summary that is not finished: the file is put back as it was."""
+        for one in self.conversations:
+            if one.notes is not None:
+                await one.notes.drain(0)
+
     def close(self) -> None:
         """The conversations are over."""
         for conversation in self.conversations:
             if conversation.extractor is not None:
-                conversation.extractor.end(conversation.agent.messages)
+                conversation.extractor.end(conversation.agent.record)
         self._unfinished.close()
 
     def _saving(self) -> list[Extractor | PickUp]:
@@ -246,9 +272,26 @@ class Runtime:
                 waiting.start_soon(wait, way)
         return all(finished)
 
-    # -- the parts of a conversation --
+    # -- where a conversation begins --
 
-    def _transcript(self, session: str, prefix: Prefix, first: Message | None) -> Transcript | None:
+    async def _begun(self, first: FirstMessages, consent: AskConsent | None) -> Start:
+        """A new conversation, with its transcript."""
+        session, files = new_id(), FileState()
+        prefix = prefix_of(self.project, self.events)
+        await first.ask(consent)
+        shown = await anyio.to_thread.run_sync(first.messages, files)
+        with suppress(Conflict, OSError, UnsafePath):  # without a lock it may be taken up early: not twice
+            self._unfinished.hold(session)
+        return Start(
+            session=session,
+            prefix=prefix,
+            files=files,
+            context=shown,
+            record=shown,
+            transcript=self._transcript(session, prefix, shown),
+        )
+
+    def _transcript(self, session: str, prefix: Prefix, first: Sequence[Message]) -> Transcript | None:
         """The session's transcript. A folder that can't be written is told, and the session goes on."""
         places = self.project.places
         try:
@@ -259,12 +302,52 @@ class Runtime:
                 prefix=prefix,
                 at=self.project.now(),
             )
-            if first is not None:
-                made.append(first)
+            for message in first:
+                made.append(message)
         except (OSError, MemdirError) as error:
             self.events.emit(FAILED, where="transcript", error=type(error).__name__)
             return None
         return made
+
+    def _reopened(self, path: Path) -> tuple[Transcript, Recorded]:
+        """The conversation that a transcript holds; nobody else takes it up while this process lives.
+
+        Raises:
+            NotFound: there is none.
+            Conflict: somebody has it.
+        """
+        session = path.stem
+        if transcript_path(self.project.places, session) != path:
+            raise NotFound(f"{path} is no conversation of this folder")
+        if not path.exists():
+            raise NotFound(f"there is no conversation {session} in this folder", hint=OTHERS)
+        try:
+            self._unfinished.hold(session)
+        except Conflict as error:
+            raise Conflict(
+                "that conversation is under way elsewhere, or is being learned from right now",
+                hint="end it there, or try again in a moment",
+            ) from error
+        return Transcript.reopen(path)
+
+    def _resumed(self, found: tuple[Transcript, Recorded]) -> Start:
+        """A conversation as if its process had never stopped (A1)."""
+        transcript, recorded = found
+        if recorded.session_id != transcript.path.stem:
+            raise NotFound(f"{transcript.path} holds another conversation than its name says")
+        self.events.emit(RESUMED, messages=len(recorded.context), skipped=recorded.skipped)
+        return Start(
+            session=recorded.session_id,
+            prefix=recorded.prefix,
+            files=FileState.of(recorded.context),
+            context=recorded.context,
+            record=recorded.messages,
+            transcript=transcript,
+            noted=recorded.noted,
+            is_resumed=True,
+        )
+
+    # -- the parts of a conversation --
 
     def _recall(self, session: str) -> Recall | None:
         if self.project.memory is None or not self.project.settings.features.recall:
@@ -302,28 +385,69 @@ class Runtime:
             )
         return self._shelves[memory.directory]
 
-    def _extractor(self, session: str, on_saved: Callable[[Saved], None]) -> Extractor | None:
+    def _extractor(self, start: Start, on_saved: Callable[[Saved], None]) -> Extractor | None:
         if self.project.memory is None:
             return None
         settings = self.project.settings
         if settings.features.extract and not self.project.remote:
-            self._tell_of_cache()
+            self._tell_of_cache(self.models.extract, EXTRACTION, free=self.models.free)
         return Extractor(
-            session=session,
+            session=start.session,
             memory=self.project.memory,
             cursors=self.project.places.cursors,
             journals=self.project.places.journals,
-            marker=self._marker(session),
+            marker=self._marker(start.session),
             tasks=self.tasks,
             policy=Policy(
                 extract=settings.features.extract,
                 every=settings.features.extract_every_turns,
                 max_turns=settings.extract.max_turns,
-                model=self._metered(self.models.extract or self.models.chat, "extraction", session),
+                model=self._metered(self.models.extract or self.models.chat, "extraction", start.session),
                 remote=self.project.remote,
             ),
+            resumed=start.record if start.is_resumed else (),
             on_saved=on_saved,
             events=self.events,
+        )
+
+    def _notes(self, start: Start) -> Notes | None:
+        """The running summary (C1). Memory may be off; a conversation without a transcript has none (C5)."""
+        settings, transcript = self.project.settings.session, start.transcript
+        if not self.project.settings.features.session_memory or transcript is None:
+            return None
+        self._tell_of_cache(self.models.notes, SESSION_MEMORY, free=self.models.free_notes)
+
+        def noted(upto: str, digest: str) -> None:
+            try:
+                transcript.note(upto, digest, at=self.project.now())
+            except OSError as error:  # it waits, and goes before the next message
+                self.events.emit(FAILED, where="transcript", error=type(error).__name__)
+
+        upto, digest = start.noted or (None, None)
+        return Notes(
+            summary_path(self.project.places, start.session),
+            tasks=self.tasks,
+            template=self._template,
+            thresholds=Thresholds(
+                first=settings.first_tokens, grown=settings.grown_tokens, tool_calls=settings.tool_calls
+            ),
+            model=self._metered(self.models.notes or self.models.chat, SESSION_MEMORY, start.session),
+            events=self.events,
+            summarised=upto,
+            digest=digest,
+            on_noted=noted,
+        )
+
+    def _compactor(self, first: FirstMessages, notes: Notes | None) -> Compactor:
+        settings = self.project.settings.compact
+        return Compactor(
+            notes=notes,
+            fresh=first.messages,
+            template=self._template,
+            events=self.events,
+            automatic=settings.automatic,
+            reserve=settings.reserve_tokens,
+            wait=settings.wait_seconds,
         )
 
     @property
@@ -366,12 +490,11 @@ class Runtime:
         for hears in self._hearing:
             hears(saved)
 
-    def _tell_of_cache(self) -> None:
-        """An extraction sends the whole conversation: on another model nothing of it is in the cache (A4)."""
-        model, host = self.models.extract, self.models.chat
+    def _tell_of_cache(self, model: ModelClient | None, job: str, *, free: bool) -> None:
+        """A fork sends the whole conversation: on another model nothing of it is in the cache (A4)."""
+        host = self.models.chat
         if model is not None and not model.is_local and model.name != host.name:
-            free = self.models.free
-            self.events.emit(NO_SHARED_CACHE, job=EXTRACTION, model=model.name, host=host.name, free=free)
+            self.events.emit(NO_SHARED_CACHE, job=job, model=model.name, host=host.name, free=free)
 
     def _metered(self, model: ModelClient, job: str, session: str | None = None) -> ModelClient:
         """A model for a background job: within the day's budget, each call in the ledger."""
@@ -384,17 +507,25 @@ class Runtime:
         return MeteredEmbedder(embedder, ledger=self._ledger, project=self.project.places.name)
 
     async def _mend(self) -> None:
-        """Put right what a killed process left behind, before anything builds on it."""
+        """Put right what a killed process left behind, before anything builds on it. Where somebody else
+        is writing meanwhile, the next start does it: nobody is to wait for that.
+        """
+        if self.project.places.base == self.project.places.state:  # another program looks after its own
+            with suppress(OSError):
+                await anyio.to_thread.run_sync(remove_orphans, self.project.places.transcripts)
         memory = self.project.memory
         if memory is None:
             return
-        places = self.project.places
+        memory, places = memory.within(AT_THE_START), self.project.places
         take_back = partial(killed.take_back, memory, places.journals, cursors=places.cursors)
         try:
             recovered = await anyio.to_thread.run_sync(take_back)
             changed = await anyio.to_thread.run_sync(memory.look)
             did = await anyio.to_thread.run_sync(memory.mend)
             await anyio.to_thread.run_sync(sweep, places.transcripts)
+        except Conflict as error:
+            self.events.emit(WAITING, job="putting memory in order", why=str(error))
+            return
         except (OSError, MemdirError) as error:
             self.events.emit(FAILED, where="mend", error=type(error).__name__)
             return
@@ -410,23 +541,12 @@ class Runtime:
 def _jobs(project: Project) -> list[str]:
     """The jobs that a model does in a conversation."""
     features, is_on = project.settings.features, project.memory is not None
-    beside = {"recall": is_on and features.recall, "extraction": is_on and features.extract}
+    beside = {
+        "recall": is_on and features.recall,
+        "extraction": is_on and features.extract,
+        SESSION_MEMORY: features.session_memory,
+    }
     return ["conversation", *(job for job, is_done in beside.items() if is_done)]
-
-
-def _hooks(recall: Recall | None, extractor: Extractor | None) -> Hooks:
-    """The features' places in a turn."""
-    hooks = Hooks()
-    if recall is not None:
-        hooks = replace(
-            hooks,
-            on_turn_start=recall.on_turn_start,
-            collect=recall.collect,
-            on_turn_over=recall.on_turn_over,
-        )
-    if extractor is not None:
-        hooks = replace(hooks, on_turn_end=extractor.turn_ended)
-    return hooks
 
 
 @asynccontextmanager
@@ -462,6 +582,7 @@ async def running(
                 failure, ending = error, runtime.finish
             finally:
                 with anyio.CancelScope(shield=True):
+                    await runtime.end_notes()
                     await ending()
                     await runtime.tidy()
                 tasks.cancel_scope.cancel()

@@ -16,7 +16,7 @@ from memdir.agent.tools import TOOLS
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import ModelOverloaded, UsageError
 from memdir.memory.topic import Origin, parse
-from memdir.model.messages import Request, ToolResult
+from memdir.model.messages import Request, ToolResult, assistant
 from memdir.testing import Line, ScriptedModel, call, say, tree
 from tests.agent.world import INDEX, NOW, TOPIC, World, results
 
@@ -204,13 +204,16 @@ async def test_a_fork_has_no_transcript_no_hooks_and_no_diffs_A4(world: World, t
     assert [message.origin for message in model.requests[-1].messages] == ["person", "assistant", "system"]
 
 
-async def test_a_fork_begins_after_a_final_answer_or_from_a_snapshot(world: World) -> None:
+async def test_a_fork_begins_where_no_call_is_unanswered_or_from_a_snapshot(world: World) -> None:
     agent, model = await hosted(world, say("Done."))
     snapshot = tuple(agent.messages)
 
     async def mid_turn(request: Request) -> Any:
-        with pytest.raises(UsageError, match="final answer"):
-            await extract(agent, world)
+        open_call = [*snapshot, assistant(call("Glob", pattern="*"))]
+        with pytest.raises(UsageError, match="each tool call has its result"):
+            await fork(agent, "Save.", memory=world.memory, max_turns=1, label="extract", messages=open_call)
+        with pytest.raises(UsageError, match="may do"):
+            await fork(agent, "Save.", max_turns=1, label="extract", messages=snapshot)
         await fork(agent, "Save.", memory=world.memory, max_turns=1, label="extract", messages=snapshot)
         return say("Second answer.")
 

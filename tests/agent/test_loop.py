@@ -184,10 +184,15 @@ async def test_a_write_of_memory_is_noted_with_its_result_and_a_failed_one_is_no
     unread = call("Write", file_path=str(world.topic("old.md")), content="x")
     agent, _ = world.agent([[write, other], unread, say("Noted.")])
     await agent.run("Remember tabs")
-    assert [message.attachment for message in agent.messages if message.origin == "tool"] == [
-        {"kind": "memory_write", "wrote": ["tabs.md"], "deleted": []},
-        None,
-    ]
+    first, second = (message.attachment for message in agent.messages if message.origin == "tool")
+    assert first is not None
+    assert {**first, "seen": [seen["path"] for seen in first["seen"]]} == {
+        "kind": "memory_write",
+        "wrote": ["tabs.md"],
+        "deleted": [],
+        "seen": [str(path), str(world.root / "a.txt")],
+    }
+    assert second is None
     assert memory_files_written(agent.messages) == ("tabs.md",)
     origin = Origin(session="session-1", message=agent.messages[0].id, worker="main")
     assert parse(path.read_bytes(), filename="tabs.md").origin == origin
@@ -418,7 +423,7 @@ async def test_a_conversation_resumed_from_its_transcript_continues_byte_for_byt
     agent.transcript = Transcript.create(path, session_id="s", cwd=world.root, prefix=agent.prefix, at=NOW)
     await agent.run("Files?")
     transcript, found = Transcript.reopen(path)
-    again, later = world.agent([say("Still none.")], messages=list(found.messages), transcript=transcript)
+    again, later = world.agent([say("Still none.")], messages=list(found.context), transcript=transcript)
     await again.run("Sure?")
     assert found.prefix == agent.prefix
     assert later.requests[0].messages[: len(agent.messages)] == tuple(agent.messages)

@@ -62,6 +62,10 @@ def fork_may(world: World) -> Callable[..., bool]:
         ("{M}-other/new.md", False),
         ("{M}", False),
         ("{M}/new.txt", False),
+        ("{M}/CLAUDE.md", False),
+        ("{M}/CLAUDE.local.md", False),
+        ("{M}/agents.md", False),
+        ("{M}/sub/AGENTS.local.md", False),
         ("{M}/.md", False),
         ("{M}/.hidden.md", False),
         ("{M}/dream.json", False),
@@ -367,3 +371,19 @@ async def test_the_person_is_asked_and_their_no_is_a_reason_A9(world: World) -> 
     nobody = await for_main(memory=None, cwd=world.root)(called("Bash", command="ls"))
     assert isinstance(nobody, Deny)
     assert "nobody is there" in nobody.text
+
+
+def test_the_main_agent_may_look_things_up_in_its_own_transcript_and_no_other_C4(tmp_path: Path) -> None:
+    own, other = tmp_path / "own.jsonl", tmp_path / "other.jsonl"
+    cwd = tmp_path / "work"
+    cwd.mkdir()
+    own.write_text("{}\n")
+
+    def verdict(tool: str, path: Path) -> object:
+        argument = "file_path" if tool in ("Read", "Edit", "Write") else "path"
+        use = called(tool, **{argument: str(path)}, **({"pattern": "x"} if tool in ("Grep", "Glob") else {}))
+        return decide_main(use, memory=None, cwd=cwd, transcript=own)
+
+    assert [verdict(tool, own) for tool in ("Read", "Grep")] == [Allow(), Allow()]
+    for tool, path in (("Read", other), ("Grep", other), ("Grep", tmp_path), ("Glob", own), ("Edit", own)):
+        assert isinstance(verdict(tool, path), Ask), (tool, path)

@@ -72,9 +72,15 @@ def test_where_its_words_still_are_is_said_with_what_to_do_about_it_H2(shop: Des
     talk = shop.home / ".memdir" / "projects" / "-shop" / f"{SESSION}.jsonl"
     talk.parent.mkdir(parents=True)
     talk.write_text(json.dumps({"said": SAYING}), "utf-8")
+    summary = talk.with_suffix("") / "session-memory" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text(f"# Decisions\n{SAYING}\n", "utf-8")
     ran = shop("forget", FILE, "--erase", "--yes")
     assert ran.code == 0
-    assert "its words are still in 2 places\n" in ran.err
+    assert "its words are still in 3 places\n" in ran.err
+    assert (
+        f"  {summary} sums up a conversation in which it was said: delete the file if that is to" in ran.err
+    )
     assert f"  {talk} is a conversation in which it was said: delete the file if that is to go" in ran.err
     assert f"  {shop.memory}/twin.md says it too: `memdir edit twin.md`" in ran.err
     assert talk.exists()

@@ -171,7 +171,7 @@ def test_a_ledger_that_can_not_be_read_is_an_error_and_no_empty_answer_H3(desk: 
     assert "ledger" in ran.err
     status = desk("status")
     assert status.code == 0
-    assert "budget      not known: the ledger can't be read" in status.out
+    assert "budget        not known: the ledger can't be read" in status.out
     assert desk("status", "--json").json["budget"] is None
 
 

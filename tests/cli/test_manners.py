@@ -18,6 +18,7 @@ READERS = {
     "recall": ("x",),
     "path": (),
     "status": (),
+    "sessions": (),
     "restore": (),
     "learn": (".",),
     "remember": ("x",),
@@ -43,7 +44,7 @@ def test_an_unknown_command_and_a_missing_folder_are_told_H1(desk: Desk) -> None
     assert desk("list", "--type", "odd").code == 2
 
 
-@pytest.mark.parametrize("command", sorted(set(READERS) - {"path", "status", "learn"}))
+@pytest.mark.parametrize("command", sorted(set(READERS) - {"path", "status", "sessions", "learn"}))
 def test_with_memory_off_a_command_says_by_what_S3(
     desk: Desk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,7 +59,7 @@ def test_status_and_path_work_with_memory_off_S3(desk: Desk, monkeypatch: pytest
     place = desk("path").out
     monkeypatch.setenv("MEMDIR_DISABLE", "1")
     assert desk("path").out == place
-    assert desk("status").out.splitlines()[0] == "memory      off: MEMDIR_DISABLE is 1"
+    assert desk("status").out.splitlines()[0] == "memory        off: MEMDIR_DISABLE is 1"
     assert desk("status", "--json").json["on"] is False
 
 
@@ -71,7 +72,7 @@ def test_status_tells_what_needs_care_and_survives_it_H1(desk: Desk, monkeypatch
     (desk.memory / "project_deploy_tuesdays.md").unlink()
     ran = desk("status")
     assert ran.code == 0
-    assert ran.out.startswith("memory      on: ")
+    assert ran.out.startswith("memory        on: ")
     for sentence in (
         "did you mean model?",
         "unsafe path '/etc'",
@@ -199,3 +200,24 @@ def test_a_light_command_loads_nothing_heavy_H1(desk: Desk) -> None:
 def test_the_module_runs_as_the_command_does_H1(desk: Desk) -> None:
     assert desk.process("--version").out == desk("--version").out
     assert Path(desk.process("path").out.strip()) == desk.memory
+
+
+def test_status_says_what_is_done_about_long_conversations_and_which_instructions_there_are_C4(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows() -> dict[str, str]:
+        return dict(row.split(maxsplit=1) for row in desk("status").out.splitlines())
+
+    outside = desk.home / "style.md"
+    outside.write_text("Be brief.\n", "utf-8")
+    (desk.folder / "CLAUDE.md").write_text(f"Say please.\n@{outside}\n", "utf-8")
+    assert rows()["summary"] == "on, by rules; a long conversation is condensed by itself"
+    assert rows()["instructions"] == "1 file, 1 waiting for your word: `memdir instructions`"
+    told = desk("status", "--json", "--model", "ollama:m").json
+    assert (told["sessionMemory"], told["sessionModel"], told["compaction"]) == (True, "ollama:m", True)
+    assert told["instructions"] == {"on": True, "files": 1, "rules": 0, "waiting": 1}
+    monkeypatch.setenv("MEMDIR_FEATURES_SESSION_MEMORY", "off")
+    monkeypatch.setenv("MEMDIR_COMPACT_AUTOMATIC", "off")
+    monkeypatch.setenv("MEMDIR_FEATURES_INSTRUCTIONS", "off")
+    expected = "off, by rules; a long conversation is condensed where no answer fits, or by /compact"
+    assert (rows()["summary"], rows()["instructions"]) == (expected, "off")

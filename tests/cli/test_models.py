@@ -23,7 +23,7 @@ from tests.wire.answers import Refused
 from tests.wire.server import WireServer
 
 KEYS = {one.name: one.key for one in PROVIDERS.values() if one.key}
-JOBS = ("conversation", "recall", "extraction", "dream")
+JOBS = ("conversation", "recall", "extraction", "session memory", "dream")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def block(out: str, name: str) -> dict[str, str]:
 def test_without_a_model_the_embedded_default_and_the_way_to_one_are_told(desk: Desk) -> None:
     ran = desk("models")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[:4] == [f"{job:<12}  local" for job in JOBS]
+    assert ran.out.splitlines()[:5] == [f"{job:<14}  local" for job in JOBS]
     assert "no language model is configured, and a conversation needs one: name one with `--model" in ran.out
     assert block(ran.out, "local")["what"].startswith("the embedded default: recall by words")
     keys = "ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENROUTER_API_KEY"
@@ -84,7 +84,7 @@ def test_without_a_model_the_embedded_default_and_the_way_to_one_are_told(desk: 
     told = jobs(desk)
     assert [(told[job]["model"], told[job]["local"], told[job]["reachable"]) for job in JOBS] == [
         ("local", True, True)
-    ] * 4
+    ] * 5
     assert told["conversation"]["problem"] == "no language model is configured, and a conversation needs one"
     assert (told["recall"]["problem"], told["extraction"]["sharesCache"]) == (None, None)
 
@@ -105,6 +105,7 @@ def test_each_job_is_told_with_its_model_where_it_is_and_what_it_costs(
         "conversation": "anthropic:claude-haiku-5-5",
         "recall": "anthropic:claude-sonnet-5",
         "extraction": "openai:gpt-6.2-sol",
+        "session memory": "anthropic:claude-haiku-5-5",
         "dream": "anthropic:claude-haiku-5-5",
     }
     assert told["extraction"] == {
@@ -130,9 +131,9 @@ def test_each_job_is_told_with_its_model_where_it_is_and_what_it_costs(
     }
     assert "https://platform.openai.com/api-keys" in told["extraction"]["cure"]
     assert told["recall"]["price"]["beyond"] is None
-    assert [told[job]["sharesCache"] for job in JOBS] == [None, None, False, True]
+    assert [told[job]["sharesCache"] for job in JOBS] == [None, None, False, True, True]
     out = desk("models").out
-    assert out.splitlines()[2] == "extraction    openai:gpt-6.2-sol"
+    assert out.splitlines()[2] == "extraction      openai:gpt-6.2-sol"
     assert (
         "extraction runs on another model than the conversation: it can't read its cache, so the whole "
         "conversation is paid for again"
@@ -537,7 +538,7 @@ def test_at_a_terminal_sentences_are_wrapped_below_their_label(desk: Desk) -> No
     assert code == 0
     lines = shown.splitlines()
     assert max(map(len, lines)) <= 62
-    assert "extraction    ollama:qwen3:8b" in lines
+    assert "extraction      ollama:qwen3:8b" in lines
     (about,) = (part for part in shown.split("\n\n") if part.startswith("ollama:qwen3:8b\n"))
     title, *below = about.splitlines()
     assert title == "ollama:qwen3:8b"

@@ -8,7 +8,19 @@ from typing import Any, cast
 
 import pytest
 
-from memdir.agent.events import DEGRADED, DISABLED, EXTRACTED, FAILED, NO_SHARED_CACHE, WAITING, Event
+from memdir.agent.events import (
+    COMPACTED,
+    DEGRADED,
+    DISABLED,
+    EXTRACTED,
+    FAILED,
+    INSTRUCTIONS,
+    NO_SHARED_CACHE,
+    NOTED,
+    RESUMED,
+    WAITING,
+    Event,
+)
 from memdir.cli.notices import Notice, notice_of
 from memdir.cli.output import complain, fail, talk
 from memdir.cli.terminal import Terminal
@@ -24,7 +36,7 @@ REFUSED = {
 ALONE = "can't read this conversation's cache, and"
 CONFLICT = {"error": "Conflict", "why": "another program is learning from this conversation right now"}
 ROOM = "`memdir status` says in which folder; see that it can be written, and has room"
-NOTED = "how far this conversation is saved can't be noted"
+UNKNOWN = "how far this conversation is saved can't be noted"
 LATER = "Nothing is lost, but a part may be looked at again later; see that the folder can be written"
 FULL = {"error": "OSError", "why": "No space left on device"}
 BUSY = {"model": "p:m", "error": "ModelOverloaded", "why": "no connection", "cure": "try again later"}
@@ -108,7 +120,7 @@ def told(name: str, **fields: Any) -> Notice:
         (
             FAILED,
             {"where": "cursor", "path": "/x/cursors", **FULL},
-            f"({NOTED} in /x/cursors: No space left on device. {LATER}, and has room)",
+            f"({UNKNOWN} in /x/cursors: No space left on device. {LATER}, and has room)",
         ),
     ],
 )
@@ -163,7 +175,12 @@ class Desk:
 def desk(capsys: pytest.CaptureFixture[str]) -> Desk:
     made = Desk(terminal=Terminal(cast(Any, None)), capture=capsys)
     agent = SimpleNamespace(
-        run=made.run, usage=Usage(), model=SimpleNamespace(name="p:m"), messages=[], transcript=None
+        run=made.run,
+        usage=Usage(),
+        model=SimpleNamespace(name="p:m"),
+        messages=[],
+        record=[],
+        transcript=None,
     )
     made.terminal.conversation = cast(Any, SimpleNamespace(agent=agent, extractor=None))
     return made
@@ -246,3 +263,89 @@ def test_complain_is_visible_and_so_is_all_talk(capsys: pytest.CaptureFixture[st
     assert told == (
         "error: said \\x1b[2J\\x0d\nhint: look \\x1b]0;x\\x07\\x202e\na \\x9b1A\n\n> error: \\x1b\n"
     )
+
+
+# -- long conversations --------------------------------------------------------------------------------------
+
+SHRUNK: dict[str, Any] = {
+    "how": "notes",
+    "before": 180_000,
+    "after": 60_000,
+    "gone": 212,
+    "kept": 9,
+    "seconds": 0.1,
+}
+SIZES = "180,000 -> 60,000 tokens; 212 messages stand in the summary, kept by the running notes"
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "text"),
+    [
+        (
+            COMPACTED,
+            {"trigger": "auto", **SHRUNK},
+            f"(the conversation had grown too long and was condensed: {SIZES})",
+        ),
+        (
+            COMPACTED,
+            {"trigger": "overflow", **SHRUNK},
+            f"(the model refused the conversation as too long, so it was condensed: {SIZES})",
+        ),
+        (INSTRUCTIONS, {"why": "a \x1b is wrong"}, "(a \\x1b is wrong)"),
+        (
+            RESUMED,
+            {"messages": 9, "skipped": 2},
+            "(2 lines of the transcript could not be read: the conversation lacks what stood there)",
+        ),
+        (
+            FAILED,
+            {"where": "session memory", **FULL},
+            f"(the running summary was not brought up to date: {FULL['why']}; this is tried again)",
+        ),
+        (
+            FAILED,
+            {"where": "compaction", **BUSY},
+            "(the model could not write a summary of the conversation: no connection)",
+        ),
+        (
+            WAITING,
+            {"job": "session memory", "why": "it may need 9 more"},
+            "(the running summary waits: it may need 9 more)",
+        ),
+        (
+            DEGRADED,
+            {"job": "session memory", "lasting": True, **REFUSED},
+            f"({REFUSED['why']}; the running summary is kept by rules from now on. check KEY)",
+        ),
+        (
+            NO_SHARED_CACHE,
+            {"job": "session memory", "model": "p:m", "host": "q:n", "free": False},
+            f"(the running summary runs on p:m, not on q:n: it {ALONE} pays for the whole of it each time)",
+        ),
+    ],
+)
+def test_what_happens_to_a_long_conversation_is_one_plain_sentence_C4(
+    name: str, fields: dict[str, Any], text: str
+) -> None:
+    assert told(name, **fields).text == text
+
+
+def test_what_the_person_asked_for_or_lost_nothing_by_is_no_notice_C4() -> None:
+    assert notice_of(Event(name=COMPACTED, fields={"trigger": "manual", **SHRUNK})) is None
+    assert notice_of(Event(name=RESUMED, fields={"messages": 9, "skipped": 0})) is None
+    assert notice_of(Event(name=NOTED, fields={"tokens": 9, "over": 0})) is None
+
+
+def test_a_summary_that_was_brought_up_to_date_since_is_no_failure_C3(desk: Desk) -> None:
+    desk.hears(FAILED, where="session memory", **FULL)
+    desk.hears(EXTRACTED, files=1, refused=0)
+    desk.hears(NOTED, tokens=9, over=0)
+    assert desk.tells() == []
+    desk.hears(FAILED, where="session memory", **FULL)
+    assert len(desk.tells()) == 1
+
+
+def test_each_fault_of_the_instructions_is_told_once_I3(desk: Desk) -> None:
+    for why in ("one", "two", "one"):
+        desk.hears(INSTRUCTIONS, why=why)
+    assert desk.tells() == ["(one)", "(two)"]

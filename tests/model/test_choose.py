@@ -19,7 +19,7 @@ from memdir.model.client import Survey
 from memdir.model.jobs import Models
 from memdir.model.local import Local
 from memdir.model.openai import OpenAI
-from memdir.settings import DreamSettings, ExtractSettings, RecallSettings, Settings
+from memdir.settings import DreamSettings, ExtractSettings, RecallSettings, SessionSettings, Settings
 from memdir.testing import say
 from tests.cases import REPO
 from tests.model.conversations import ask
@@ -326,11 +326,12 @@ def test_memories_are_chosen_by_a_mid_size_model_where_one_is_known_R5(
     models = Models.of(Settings(model=chat), environment)
     assert (models.chat.name, models.recall.name) == (chat, selector)
     assert (models.recall is models.chat) is (chat == selector)
-    assert (models.extract, models.dream) == (None, None)
+    assert (models.extract, models.notes, models.dream) == (None, None, None)
     assert Models.names(Settings(model=chat), environment) == {
         "conversation": chat,
         "recall": selector,
         "extraction": chat,
+        "session memory": chat,
         "dream": chat,
     }
 
@@ -340,12 +341,16 @@ def test_each_job_has_the_model_that_settings_give_it() -> None:
         model="openai:gpt-6.2-sol",
         recall=RecallSettings(model="local"),
         extract=ExtractSettings(model="ollama:qwen3:8b"),
+        session=SessionSettings(model="local"),
         dream=DreamSettings(model=" openai:gpt-6.2-sol"),
     )
     models = Models.of(settings, {})
     assert models.recall.is_local
     assert models.extract is not None
     assert models.extract.name == "ollama:qwen3:8b"
+    assert models.notes is not None
+    assert models.notes.is_local
+    assert models.free_notes
     assert models.dream is None
 
 
@@ -390,9 +395,14 @@ def test_whether_an_extraction_of_its_own_costs_something_is_known(model: str, f
     assert Models.of(Settings(model="openai:m", extract=ExtractSettings(model=model)), {}).free is free
 
 
-@pytest.mark.parametrize("section", ["recall", "extract", "dream"])
+@pytest.mark.parametrize("section", ["recall", "extract", "session", "dream"])
 def test_a_job_with_a_model_that_is_none_is_told_with_its_setting(section: str) -> None:
-    kinds = {"recall": RecallSettings, "extract": ExtractSettings, "dream": DreamSettings}
+    kinds = {
+        "recall": RecallSettings,
+        "extract": ExtractSettings,
+        "session": SessionSettings,
+        "dream": DreamSettings,
+    }
     settings = Settings(model="anthropic:m", **{section: kinds[section](model="odd")})
     said_at = {"model": "--model", f"{section}.model": f"/home/me/settings.json: {section}.model"}
     with pytest.raises(UsageError) as told:

@@ -15,8 +15,10 @@ from memdir.prompts import render
 INTERRUPTED = render("note_interrupted")
 
 
-def closed(messages: Iterable[Message]) -> list[Message]:
-    """The conversation with the results of each call right behind it, and with no others."""
+def closed(messages: Iterable[Message], *, at_end: bool = True) -> list[Message]:
+    """The conversation with the results of each call right behind it, and with no others. Not `at_end`: calls
+    of the last message may be open.
+    """
     whole: list[Message] = []
     calls: tuple[ToolUse, ...] = ()
     for message in messages:
@@ -26,7 +28,7 @@ def closed(messages: Iterable[Message]) -> list[Message]:
         if content or not message.content:
             whole.append(message if content == message.content else replace(message, content=content))
         calls = message.tool_uses
-    return [*whole, _all_interrupted(calls)] if calls else whole
+    return [*whole, _all_interrupted(calls)] if calls and at_end else whole
 
 
 def interrupted(call: ToolUse) -> ToolResult:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from memdir.errors import ModelError
 
+INSTRUCTIONS = "instructions"
+"""Something is wrong with the instructions of people, or a part is left out: why (a sentence). Once each."""
 LOADED = "loaded"
 """The memory index went into a conversation: lines, bytes, truncated."""
 RECALLED = "recalled"
@@ -49,9 +51,19 @@ DEGRADED = "degraded"
 """A background job goes on by rules, since its model failed: job, model, error (its type), why (the error's
 sentence), cure (what to do about it), lasting (whether the model is out of use for the whole session)."""
 WAITING = "waiting"
-"""A background job waits, for today's budget is used up; nothing is lost: job, why. Once a session."""
+"""A background job waits, for today's budget is used up or somebody else is at it; nothing is lost: job, why.
+Once a session."""
 DISABLED = "disabled"
 """A background job does nothing, though memory is on: job, why. Once a session."""
+NOTED = "noted"
+"""The running summary of a session was brought up to date: tokens, over (sections that are too long), how
+("model", "rules"), seconds."""
+COMPACTED = "compacted"
+"""A conversation was made shorter: trigger ("auto", "manual", "overflow"), how (who wrote the summary:
+"notes", "model", "rules"), before and after (tokens of the next request), gone and kept (messages),
+seconds."""
+RESUMED = "resumed"
+"""A conversation was taken up again: messages (in its context), skipped (lines that could not be read)."""
 PICKED_UP = "picked_up"
 """What an earlier session had left was learned from: files (changed), refused (not saved)."""
 NO_SHARED_CACHE = "no_shared_cache"

@@ -8,14 +8,16 @@ its own rights; no transcript, no hooks, no recall. To abort it, cancel the scop
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from memdir.agent.events import FORKED
+from memdir.agent.fit.base import base_for
 from memdir.agent.loop import Agent
-from memdir.agent.permissions import for_fork
+from memdir.agent.permissions import Permission, for_fork
+from memdir.agent.tools import ToolContext
 from memdir.errors import ModelError, TurnLimit, UsageError
 from memdir.memory import entrypoint
 from memdir.memory.store import MemoryDir, Written
@@ -58,26 +60,32 @@ async def fork(
     agent: Agent,
     instruction: str,
     *,
-    memory: MemoryDir,
     max_turns: int,
     label: str,
+    memory: MemoryDir | None = None,
+    permit: Permission | None = None,
     messages: Sequence[Message] | None = None,
+    seen: Mapping[Path, bytes] | None = None,
 ) -> Forked:
-    """Run a background agent on a copy of the conversation, with the rights of a memory fork.
+    """Run a background agent on a copy of the conversation.
 
-    `messages` is the conversation to continue from, if not all that it holds now: the host may be in its
-    next turn already. It ends with a final answer, or is empty.
+    With `memory` it has the rights of a memory fork in that directory (A5); with `permit` those that this
+    gives, and no memory. `messages` is the conversation to continue from, if not all that it holds now: the
+    host may be further on already. No tool call in it is unanswered; what the model's window has no room for
+    is left out at its beginning. `seen`: files that the instruction shows whole, which counts as a Read (A2).
 
     Raises:
-        UsageError: the messages end in the middle of a turn.
+        UsageError: a call is unanswered; or neither `memory` nor `permit` says what the fork may do.
+        ContextTooLong: there is no room even for the instruction alone.
     """
     base = tuple(agent.messages if messages is None else messages)
-    if base and (base[-1].role != "assistant" or base[-1].tool_uses):
-        raise UsageError("a fork begins after a final answer, not in the middle of a turn")
-    background, began = (
-        _background(agent, base, memory=memory, max_turns=max_turns, label=label),
-        time.monotonic(),
-    )
+    if base and base[-1].tool_uses:
+        raise UsageError("a fork begins when each tool call has its result")
+    base = base_for(agent, instruction, base).messages
+    background = _background(agent, base, memory=memory, permit=permit, max_turns=max_turns, label=label)
+    for path, data in (seen or {}).items():
+        background.files.saw(path, data=data, mtime_ns=0, partial=False, how="read")
+    began = time.monotonic()
     message = Message(role="user", content=(Text(text=instruction),), origin="system")
     stop: Literal["end", "turn limit", "failed"] = "end"
     failure: ModelError | None = None
@@ -104,15 +112,22 @@ async def fork(
 
 
 def _background(
-    agent: Agent, base: tuple[Message, ...], *, memory: MemoryDir, max_turns: int, label: str
+    agent: Agent,
+    base: tuple[Message, ...],
+    *,
+    memory: MemoryDir | None,
+    permit: Permission | None,
+    max_turns: int,
+    label: str,
 ) -> Agent:
     said = next((message.id for message in reversed(base) if message.origin == "person"), None)
     context = replace(
         agent.context,
         files=agent.files.copy(),
         memory=memory,
+        evidence=None,
         origin=Origin(session=agent.id, message=said, worker=label),
-        memory_only=True,
+        memory_only=memory is not None,
         beside=tuple(_beside_the_folder(agent)),
         host=agent.files,
         wrote=[],
@@ -124,14 +139,31 @@ def _background(
         prefix=agent.prefix,
         model=agent.model,
         context=context,
-        permit=for_fork(memory=memory.directory, cwd=context.cwd, also=context.beside),
+        permit=permit or _rights(memory, context),
         tools=agent.tools,
         messages=list(base),
+        record=_record_upto(agent, base),
         events=agent.events,
         label=label,
         max_steps=max_turns,
         watch_files=False,
     )
+
+
+def _rights(memory: MemoryDir | None, context: ToolContext) -> Permission:
+    if memory is None:
+        raise UsageError("nobody has said what the fork may do")
+    return for_fork(memory=memory.directory, cwd=context.cwd, also=context.beside)
+
+
+def _record_upto(agent: Agent, base: Sequence[Message]) -> list[Message]:
+    """All that was ever said up to the end of the fork's conversation: what a compaction took out of it is
+    somebody's word, too.
+    """
+    for at in range(len(agent.record) - 1, -1, -1):
+        if base and agent.record[at].id == base[-1].id:
+            return agent.record[: at + 1]
+    return list(base)
 
 
 def _beside_the_folder(agent: Agent) -> list[Path]:

@@ -1,13 +1,15 @@
 """A person's message -> the final answer, by way of tool calls: run > turn > ask > act (A1).
 
 Everything is append-only: a message that was sent once is sent the same way ever after (A4), and goes to the
-transcript as it is appended. Features plug in through `Hooks`; the loop knows none of them. What fails beside
-the conversation, a hook or the transcript, is told as an event and the turn goes on.
+transcript as it is appended. Only a compaction puts a shorter conversation in the place of a long one, as a
+whole (C4). Features plug in through `Hooks`; the loop knows none of them. What fails beside the conversation,
+a hook or the transcript, is told as an event and the turn goes on.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
@@ -22,15 +24,16 @@ import anyio.to_thread
 from memdir.agent.attachments import changed_files, memory_write
 from memdir.agent.closing import interrupted
 from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, HELD, TURN_ENDED, Events
-from memdir.agent.file_state import FileState
+from memdir.agent.file_state import FileState, noted
 from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
 from memdir.agent.tools.base import Output, check_input
 from memdir.agent.transcript import Transcript
 from memdir.agent.vetting import evidence_of
-from memdir.errors import Aborted, SecretStopped, ToolError, TurnLimit, UsageError, Withheld
+from memdir.errors import Aborted, ContextTooLong, SecretStopped, ToolError, TurnLimit, UsageError, Withheld
 from memdir.memory.history import By
 from memdir.memory.topic import Origin
+from memdir.model import tokens
 from memdir.model.client import ModelClient, OnText
 from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
 from memdir.prompts import render
@@ -53,17 +56,25 @@ async def _no_messages() -> Sequence[Message]:
     return ()
 
 
+async def _no_room(_agent: Agent, _overflow: bool) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """Where features plug into a conversation. What a hook raises is logged and never reaches the turn.
 
     `on_turn_start`: the person's message was appended. `collect`: before each request; what it gives is
-    appended. `on_turn_end`: a final answer was given. `on_turn_over`: the turn is over, however it ended;
-    it can't wait.
+    appended. `make_room`: before each request, and once more, with True, after the model has refused one as
+    too long; whether the conversation is shorter now. `on_step`: results of tool calls, or a final answer,
+    were appended: no call is unanswered. `on_turn_end`: a final answer was given. `on_turn_over`: the turn is
+    over, however it ended; it can't wait.
     """
 
     on_turn_start: Callable[[Agent, Message], Awaitable[None]] = _nothing
     collect: Callable[[], Awaitable[Sequence[Message]]] = _no_messages
+    make_room: Callable[[Agent, bool], Awaitable[bool]] = _no_room
+    on_step: Callable[[Agent], Awaitable[None]] = _nothing
     on_turn_end: Callable[[Agent], Awaitable[None]] = _nothing
     on_turn_over: Callable[[Agent], None] = lambda _: None
 
@@ -72,9 +83,10 @@ class Hooks:
 class Agent:
     """One conversation with a model that has tools.
 
-    `label` names it in events. `max_steps` bounds the requests of its life (None: no bound). `watch_files`
-    says whether changes of known files on disk are shown (R8). `usage`, `steps` and `denied` add up over
-    its life.
+    `messages` is what the model is sent; `record` is all that was ever in there, in order: whose words a
+    memory is made of, and what is still to be learned, go by that. `label` names it in events. `max_steps`
+    bounds the requests of its life (None: no bound). `watch_files` says whether changes of known files on
+    disk are shown (R8). `usage`, `steps` and `denied` add up over its life.
     """
 
     id: str
@@ -84,6 +96,7 @@ class Agent:
     permit: Permission
     tools: Sequence[Tool] = TOOLS
     messages: list[Message] = field(default_factory=list)
+    record: list[Message] = field(default_factory=list)
     transcript: Transcript | None = None
     events: Events = field(default_factory=Events)
     hooks: Hooks = field(default_factory=Hooks)
@@ -96,9 +109,13 @@ class Agent:
     denied: int = field(default=0, init=False)
     _scope: anyio.CancelScope | None = field(default=None, init=False)
     _read: tuple[int, Evidence] | None = field(default=None, init=False)
+    _longer: tuple[Message, ...] = field(default=(), init=False)
+    _measured: tuple[int, int] = field(default=(0, 0), init=False)
+    _sizes: dict[str, int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """What a tool writes into memory is judged by the conversation as it stands at the call (E11)."""
+        self.record = self.record or list(self.messages)
         if self.context.memory is not None:
             self.context = replace(self.context, evidence=self._evidence)
 
@@ -111,6 +128,59 @@ class Agent:
     def files(self) -> FileState:
         """What this conversation has seen of files."""
         return self.context.files
+
+    def size(self) -> int:
+        """About how many tokens the next request is: estimated, by what this model has counted so far, and
+        never less than its last request and answer were.
+        """
+        prefix = tokens.estimate_request(Request(prefix=self.prefix, messages=()))
+        estimated = prefix + sum(map(self.size_of, self.messages))
+        upto, measured = self._measured
+        since = sum(map(self.size_of, self.messages[upto:]))
+        return max(math.ceil(estimated * self.model.scale), measured + math.ceil(since * self.model.scale))
+
+    def size_of(self, message: Message) -> int:
+        """About how many tokens a message is, as estimated and before any correction."""
+        if message.id not in self._sizes:
+            self._sizes[message.id] = tokens.estimate_message(message)
+        return self._sizes[message.id]
+
+    def context_at(self, message: str) -> tuple[Message, ...]:
+        """What the model had before it when the message with this id was the last one, as far as that is
+        known: now, or before the last compaction; else what it has now.
+        """
+        for context in (self.messages, self._longer):
+            for at in range(len(context) - 1, -1, -1):
+                if context[at].id == message:
+                    return tuple(context[: at + 1])
+        return tuple(self.messages)
+
+    def recompose(self, head: Sequence[Message], kept: Sequence[Message], *, files: FileState) -> None:
+        """Go on with a shorter conversation: `head`, which is new, and then `kept` (C4).
+
+        `kept` are messages of this one, or shortened copies of them, each call with its result. `files` is
+        what `head` shows of files; what else the conversation knows of files is what `kept` shows.
+        """
+        head = [message if message.at else replace(message, at=self.context.now()) for message in head]
+        context = [*head, *kept]
+        if self.transcript is not None:
+            try:
+                known = {message.id for message in self.messages}
+                self.transcript.compact(context, known=known, at=self.context.now())
+            except Exception as error:  # noqa: BLE001 - as in `add`: what was not written is written later
+                self._log_failure("transcript", error)
+        recorded = {message.id for message in self.messages}
+        self._longer = tuple(self.messages)
+        self.record += [message for message in context if message.id not in recorded]
+        before = FileState({**dict(self.files), **dict(files)})
+        self.context = replace(self.context, files=FileState.of(context, before=before))
+        self.messages[:] = context
+        self._measured, self._read = (0, 0), None
+
+    def close_calls(self) -> None:
+        """Answer the calls that a killed process left open: nobody knows what came of them."""
+        if self.messages and (open_calls := self.messages[-1].tool_uses):
+            self.add(_results(open_calls, {}, None))
 
     # -- run > turn > ask > act --
 
@@ -135,6 +205,7 @@ class Agent:
                 self._begin(message)
                 await self._beside("on_turn_start", self.hooks.on_turn_start, self, self.messages[-1])
                 reply = await self._until_answered()
+                await self._beside("on_step", self.hooks.on_step, self)
                 answer, seconds = reply.message, round(time.monotonic() - began, 3)
                 self._tell(TURN_ENDED, requests=self.steps, seconds=seconds, cut=reply.stop == "max_tokens")
                 await self._beside("on_turn_end", self.hooks.on_turn_end, self)
@@ -157,9 +228,11 @@ class Agent:
         continued = False
         while True:
             self.add(*await self._collect())
+            await self._make_room(overflow=False)
             reply = await self._ask()
             if calls := reply.message.tool_uses:
                 await self._act(calls)
+                await self._beside("on_step", self.hooks.on_step, self)
             elif reply.stop == "max_tokens" and not continued:
                 continued = True
                 self.add(_note(GO_ON))
@@ -169,13 +242,25 @@ class Agent:
     async def _ask(self) -> Reply:
         if self.steps == self.max_steps:
             raise TurnLimit(f"no final answer after {self.steps} requests")
-        request = Request(prefix=self.prefix, messages=tuple(self.messages))
-        reply = await self.model.complete(request, on_text=self.on_text)
+        try:
+            reply = await self._complete()
+        except ContextTooLong:
+            if not await self._make_room(overflow=True):
+                raise
+            reply = await self._complete()
         self.steps += 1
         self.usage += reply.usage
         said = reply.message if reply.message.content else replace(reply.message, content=(_NO_ANSWER,))
         self.add(said)
+        self._measured = (len(self.messages), reply.usage.total_input + reply.usage.output)
         return replace(reply, message=self.messages[-1])
+
+    async def _complete(self) -> Reply:
+        request = Request(prefix=self.prefix, messages=tuple(self.messages))
+        return await self.model.complete(request, on_text=self.on_text)
+
+    async def _make_room(self, *, overflow: bool) -> bool:
+        return bool(await self._beside("make_room", self.hooks.make_room, self, overflow))
 
     async def _act(self, calls: Sequence[ToolUse]) -> None:
         """Run the calls and append one message with a result for each, in their order, whatever happens."""
@@ -187,7 +272,8 @@ class Agent:
                 await self._run_batch(batch, results)
         finally:
             names = [written.file for written in self.context.wrote[wrote:]]
-            self.add(_results(calls, results, memory_write(names, self.context.deleted[deleted:])))
+            wrote_memory = memory_write(names, self.context.deleted[deleted:])
+            self.add(*noted([_results(calls, results, wrote_memory)], self.files.take_shown()))
 
     def abort(self) -> None:
         """Break off the running turn, if there is one. The conversation stays whole: `run` can go on."""
@@ -258,8 +344,7 @@ class Agent:
 
     def _begin(self, message: Message) -> None:
         """Close calls that a killed session left open, and take the message in."""
-        if self.messages and (open_calls := self.messages[-1].tool_uses):
-            self.add(_results(open_calls, {}, None))
+        self.close_calls()
         self.add(message)
         if message.origin == "person":
             origin = Origin(session=self.id, message=message.id, worker=self.label)
@@ -270,10 +355,10 @@ class Agent:
     def _evidence(self) -> Evidence:
         """Who said what so far. Memories that were read are known, and what tools said of them is no news."""
         assert self.context.memory is not None, "only then it is asked for"  # noqa: S101
-        if self._read is None or self._read[0] != len(self.messages):  # a long conversation takes a while
+        if self._read is None or self._read[0] != len(self.record):  # a long conversation takes a while
             memory, cwd = self.context.memory.directory, self.context.cwd
-            found = evidence_of(tuple(self.messages), self.files, memory=memory, cwd=cwd)
-            self._read = (len(self.messages), found)
+            found = evidence_of(tuple(self.record), self.files, memory=memory, cwd=cwd)
+            self._read = (len(self.record), found)
         return self._read[1]
 
     def add(self, *messages: Message) -> None:
@@ -281,6 +366,7 @@ class Agent:
         for message in messages:
             dated = message if message.at else replace(message, at=self.context.now())
             self.messages.append(dated)
+            self.record.append(dated)
             if self.transcript is not None:
                 try:
                     self.transcript.append(dated)
@@ -295,7 +381,8 @@ class Agent:
             changed = await self._beside("changed_files", anyio.to_thread.run_sync, look) or []
         if changed:
             self._tell(CHANGED, files=len(changed))
-        return [*changed, *(await self._beside("collect", self.hooks.collect) or ())]
+        collected = [*changed, *(await self._beside("collect", self.hooks.collect) or ())]
+        return noted(collected, self.files.take_shown())
 
     async def _beside(self, where: str, hook: Callable[..., Awaitable[Any]], *given: object) -> Any:
         """What the hook gives, or None if it fails."""

@@ -31,7 +31,14 @@ WRITERS = frozenset({"Write", "Edit"})
 
 _NO_PATH = "the path is no path"
 _INSTRUCTIONS = frozenset(
-    {"agents.md", "claude.md", "claude.local.md", "copilot-instructions.md", "gemini.md"}
+    {
+        "agents.local.md",
+        "agents.md",
+        "claude.local.md",
+        "claude.md",
+        "copilot-instructions.md",
+        "gemini.md",
+    }
 )
 """Files that agents obey, wherever they are found."""
 
@@ -144,8 +151,17 @@ def _write_by_fork(target: Path, memory: Path) -> Verdict:
     return Allow()
 
 
-def decide_main(call: ToolUse, *, memory: Path | None, cwd: Path, mode: Mode = "ask") -> Allow | Ask | Deny:
-    """What the main agent may do without asking (A9). Bash gains nothing from memory."""
+def decide_main(
+    call: ToolUse,
+    *,
+    memory: Path | None,
+    cwd: Path,
+    mode: Mode = "ask",
+    transcript: Path | None = None,
+) -> Allow | Ask | Deny:
+    """What the main agent may do without asking (A9). Bash gains nothing from memory. `transcript`: of its
+    own conversation, in which it may look up what a compaction took away (C4).
+    """
     if call.name == "Bash":
         return Ask(what=f"run: {call.input.get('command', '')}")
     if call.name not in READERS | WRITERS:
@@ -155,6 +171,12 @@ def decide_main(call: ToolUse, *, memory: Path | None, cwd: Path, mode: Mode = "
     except ToolError as error:
         return Deny(reason=_NO_PATH, text=str(error))
     if memory and fs.inside(memory, target):
+        return Allow()
+    if (
+        transcript
+        and call.name in ("Read", "Grep")
+        and os.path.realpath(target) == os.path.realpath(transcript)
+    ):
         return Allow()
     here = fs.inside(cwd, target) and not leads_to_secrets(target)
     if here and (call.name in READERS or (mode == "accept-edits" and not _is_obeyed(target))):
@@ -180,12 +202,17 @@ def for_fork(*, memory: Path, cwd: Path, also: Sequence[Path] = ()) -> Permissio
 
 
 def for_main(
-    *, memory: Path | None, cwd: Path, mode: Mode = "ask", ask: AskPerson | None = None
+    *,
+    memory: Path | None,
+    cwd: Path,
+    mode: Mode = "ask",
+    ask: AskPerson | None = None,
+    transcript: Path | None = None,
 ) -> Permission:
     """The permission of the main agent. `ask` puts questions to the person; None: nobody is there."""
 
     async def permit(call: ToolUse) -> Verdict:
-        verdict = decide_main(call, memory=memory, cwd=cwd, mode=mode)
+        verdict = decide_main(call, memory=memory, cwd=cwd, mode=mode, transcript=transcript)
         if not isinstance(verdict, Ask):
             return verdict
         if ask is None:

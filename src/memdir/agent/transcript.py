@@ -4,18 +4,22 @@
      "prefix": {"system": [text…], "tools": [{"name", "description", "schema"}…], "maxTokens", "thinking"}}
     {"type": "user" | "assistant" | "attachment", "uuid", "parentUuid", "sessionId", "timestamp", "cwd",
      "origin", "message": {"role", "content": [block…]}, "attachment"?: {…}}
+    {"type": "compaction", "uuid", "parentUuid", …, "context": [uuid | {a message record}…]}
+    {"type": "notes", "uuid", "parentUuid", …, "upto": uuid, "digest"}
 
 The first record holds what every request begins with, so that a resumed conversation continues byte for byte.
-Blocks have the shape of the Messages API, with a few fields more. What a person types stands there as typed,
-secrets included: the file is the owner's alone (0600). An existing transcript is never overwritten. A torn or
-odd line costs that line only, and a disk that was full for a while costs nothing: what could not be written
-is written first the next time.
+A compaction says what the conversation consists of from there on: messages that stand above, by their ids,
+and new ones, whole. It is one line, so that it is there or not (C4). `notes`: the running summary covers all
+up to that message; `digest` is of its file (C3). Blocks have the shape of the Messages API, with a few fields
+more. What a person types stands there as typed, secrets included: the file is the owner's alone (0600). An
+existing transcript is never overwritten. A torn or odd line costs that line only, and a disk that was full
+for a while costs nothing: what could not be written is written first the next time.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,12 +54,19 @@ _ORIGINS = frozenset(get_args(Origin))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What a transcript holds. `skipped` counts lines that were torn or unknown."""
+    """What a transcript holds.
+
+    `messages` are all that were ever in the conversation, in order; `context` those that it consists of now.
+    `noted`: the id of the last message that the running summary covers, and the digest of its file then.
+    `skipped` counts lines that were torn or unknown.
+    """
 
     session_id: str
     cwd: Path
     prefix: Prefix
     messages: tuple[Message, ...]
+    context: tuple[Message, ...]
+    noted: tuple[str, str] | None = None
     skipped: int = 0
 
 
@@ -92,14 +103,17 @@ class Transcript:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[Transcript, Recorded]:
-        """Go on with a transcript: what it holds, as a model accepts it, and the end to append to.
+        """Go on with a transcript: what it holds, and the end to append to.
+
+        Where lines were lost the context is mended, so that a model accepts it; calls that are open at its
+        end stay open.
 
         Raises:
             NotFound: there is none, or its first record is lost.
         """
         found, last = _read(path)
         end = cls(path, session_id=found.session_id, cwd=found.cwd, last=last)
-        return end, replace(found, messages=tuple(closed(found.messages)))
+        return end, replace(found, context=tuple(closed(found.context, at_end=False)))
 
     def append(self, message: Message) -> None:
         """Add one message; it is on the disk when this returns, and all before it.
@@ -107,20 +121,26 @@ class Transcript:
         Raises:
             OSError: the disk said no. The message waits, and goes before the next one.
         """
-        kind = "attachment" if message.origin == "attachment" else message.role
-        record = {
-            "type": kind,
-            "uuid": message.id,
-            "parentUuid": self._last,
-            **self._common,
-            "timestamp": _stamp(message.at),
-            "origin": message.origin,
-            "message": {"role": message.role, "content": [_block_out(block) for block in message.content]},
-        }
-        if message.attachment is not None:
-            record["attachment"] = dict(message.attachment)
+        self._put({**self._head(_type_of(message), message.id, message.at), **_message_out(message)})
+
+    def compact(self, context: Sequence[Message], *, known: Set[str], at: datetime | None = None) -> None:
+        """From here on the conversation consists of these messages; `known` are the ids of those that were in
+        it. Raises as `append`.
+        """
+        told = [one.id if one.id in known else _whole(one) for one in context]
+        self._put({**self._head("compaction", new_id(), at), "context": told})
+
+    def note(self, upto: str, digest: str, *, at: datetime | None = None) -> None:
+        """The running summary, of this digest, covers all up to a message. Raises as `append`."""
+        self._put({**self._head("notes", new_id(), at), "upto": upto, "digest": digest})
+
+    def _head(self, kind: str, name: str, at: datetime | None) -> dict[str, Any]:
+        stamp = _stamp(at)
+        return {"type": kind, "uuid": name, "parentUuid": self._last, **self._common, "timestamp": stamp}
+
+    def _put(self, record: Mapping[str, Any]) -> None:
         self._waiting.append(_line(record))
-        self._last = message.id
+        self._last = record["uuid"]
         while self._waiting:
             fs.append_line(self.path, self._waiting[0], sync=True)
             del self._waiting[0]
@@ -149,26 +169,79 @@ def _read(path: Path) -> tuple[Recorded, str]:
     head = next((record for record in records if record and record.get("type") == "session"), None)
     if head is None:
         raise NotFound(f"{path} is not a transcript of memdir: its first record is missing")
-    messages: dict[str, Message] = {}
-    skipped = 0
+    said = _Said()
     for record in records:
-        if record is head:
-            continue
-        message = _message_in(record)
-        skipped += message is None
-        if message:
-            messages.setdefault(message.id, message)  # a line may be there twice, if the disk was in doubt
+        if record is not head:
+            said.take(record)
     try:
         found = Recorded(
             session_id=_text(head, "sessionId"),
             cwd=Path(_text(head, "cwd")),
             prefix=_prefix_in(head["prefix"]),
-            messages=tuple(messages.values()),
-            skipped=skipped,
+            messages=tuple(said.messages.values()),
+            context=tuple(said.context.values()),
+            noted=said.noted,
+            skipped=said.skipped,
         )
-        return found, next(reversed(messages), _text(head, "uuid"))
+        return found, said.last or _text(head, "uuid")
     except _ODD as error:
         raise NotFound(f"{path} is not a transcript of memdir: its first record is odd") from error
+
+
+class _Said:
+    """What the records so far come to."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, Message] = {}
+        self.context: dict[str, Message] = {}
+        self.noted: tuple[str, str] | None = None
+        self.last: str | None = None
+        self.skipped = 0
+
+    def take(self, record: dict[str, Any] | None) -> None:
+        """Take in one line."""
+        taken = record is not None and self._take(record)
+        self.skipped += not taken
+        if taken and record is not None:
+            self.last = record["uuid"]
+
+    def _take(self, record: dict[str, Any]) -> bool:
+        try:
+            match record.get("type"):
+                case "compaction":
+                    return bool(_text(record, "uuid")) and self._compacted(record["context"])
+                case "notes":
+                    self.noted = (_text(record, "upto"), _text(record, "digest"))
+                    return bool(_text(record, "uuid"))
+        except _ODD:
+            return False
+        if (message := _message_in(record)) is None:
+            return False
+        if message.id not in self.messages:  # a line may be there twice, if the disk was in doubt
+            self._add(message)
+        return True
+
+    def _compacted(self, told: Sequence[object]) -> bool:
+        """The context is what is told, less what was lost. A record that is odd changes nothing."""
+        found: list[Message | None] = [
+            self.messages.get(one)
+            if isinstance(one, str)
+            else _message_in(one)
+            if isinstance(one, dict)
+            else None
+            for one in told
+        ]
+        if not any(found):
+            return False
+        self.context = {}
+        for message in found:
+            if message is not None:
+                self._add(self.messages.get(message.id, message))
+        return True
+
+    def _add(self, message: Message) -> None:
+        self.messages.setdefault(message.id, message)
+        self.context[message.id] = message
 
 
 def _records(data: bytes) -> Iterator[dict[str, Any] | None]:
@@ -216,6 +289,22 @@ def _object(record: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(value := record[key], dict):
         raise TypeError(key)
     return value
+
+
+def _type_of(message: Message) -> str:
+    return "attachment" if message.origin == "attachment" else message.role
+
+
+def _message_out(message: Message) -> dict[str, Any]:
+    content = [_block_out(block) for block in message.content]
+    about = {} if message.attachment is None else {"attachment": dict(message.attachment)}
+    return {"origin": message.origin, "message": {"role": message.role, "content": content}, **about}
+
+
+def _whole(message: Message) -> dict[str, Any]:
+    """A message within another record."""
+    head = {"type": _type_of(message), "uuid": message.id, "timestamp": _stamp(message.at)}
+    return {**head, **_message_out(message)}
 
 
 def _moment(stamp: str | None) -> datetime | None:

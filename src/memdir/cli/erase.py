@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -21,6 +21,7 @@ from memdir.memory.erasing import Proof, erase
 from memdir.memory.store import MemoryDir
 from memdir.paths import Places, cache_directory
 from memdir.recall.usage import Usage
+from memdir.session.orphans import FOLDER, NAME
 
 LISTED = 20
 """Places where its words still are, at most, that are listed."""
@@ -119,8 +120,11 @@ def _cure(path: Path, memory: MemoryDir, places: Places) -> str:
         return f" waits for your word: `memdir inbox reject {Path(name).stem}` takes it away"
     if _below(path, memory.trash.folder):
         return " is another memory in the trash: `memdir restore` lists them, `forget --erase` takes one out"
-    if path.suffix == ".jsonl" and _below(path, places.base / "projects"):
-        return " is a conversation in which it was said: delete the file if that is to go as well"
+    if talk := _below(path, places.base / "projects"):
+        if path.suffix == ".jsonl":
+            return " is a conversation in which it was said: delete the file if that is to go as well"
+        if PurePosixPath(talk).parts[-2:] == (FOLDER, NAME):
+            return " sums up a conversation in which it was said: delete the file if that is to go as well"
     return " is not part of this memory: look at it, and delete it if it is to go as well"
 
 

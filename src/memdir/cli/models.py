@@ -30,10 +30,10 @@ from memdir.model.providers import PROVIDERS
 from memdir.model.reach import Reach, can_converse, unreadable, within_reach
 from memdir.model.specs import Spec
 
-FORKS = ("extraction", "dream")
+FORKS = ("extraction", "session memory", "dream")
 """The jobs that go on from the conversation's own prompt."""
 
-EMBEDDED = "the embedded default: recall by words, extraction by rules; no key, no network"
+EMBEDDED = "the embedded default: recall by words, extraction and summaries by rules; no key, no network"
 NO_MODEL = "no language model is configured, and a conversation needs one"
 
 LEAST_WINDOW = 8_192
@@ -56,12 +56,13 @@ def models(opened: app.Opening, model: str | None, as_json: bool) -> None:
 
     Services are asked what they have, which costs nothing. Prices are list prices in USD per million tokens.
 
-    With --json, `jobs` has an object for each of conversation, recall, extraction and dream, with `job`,
-    `model`, `where`, `local`, `reachable`, `window` and `windowSource` ("service", "known" or "assumed"),
-    `price` (null, or `input`, `output`, `cacheRead`, `cacheWrite` and `beyond`: null, or the same for a
-    request of more than `over` tokens), `cache`, `sharesCache` (with the conversation; null for recall and
-    where there is none), `unencrypted`, `problem` and `cure`; and `withinReach` has objects with `provider`,
-    `where`, `key` (where it was found), `models`, `wantsKey` and `choose`.
+    With --json, `jobs` has an object for each of conversation, recall, extraction, session memory (the
+    running summary of a long conversation) and dream, with `job`, `model`, `where`, `local`, `reachable`,
+    `window` and `windowSource` ("service", "known" or "assumed"), `price` (null, or `input`, `output`,
+    `cacheRead`, `cacheWrite` and `beyond`: null, or the same for a request of more than `over` tokens),
+    `cache`, `sharesCache` (with the conversation; null for recall and where there is none), `unencrypted`,
+    `problem` and `cure`; and `withinReach` has objects with `provider`, `where`, `key` (where it was found),
+    `models`, `wantsKey` and `choose`.
     """
     import anyio
 

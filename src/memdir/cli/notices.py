@@ -11,27 +11,42 @@ from dataclasses import dataclass
 
 from memdir.agent.events import (
     CHANGED_OUTSIDE,
+    COMPACTED,
     DEGRADED,
     DISABLED,
     EXTRACTED,
     FAILED,
     HELD,
+    INSTRUCTIONS,
     NO_SHARED_CACHE,
+    NOTED,
+    RESUMED,
     TURN_ENDED,
     WAITING,
     Event,
     Value,
 )
+from memdir.cli.context import change
 from memdir.cli.output import visible
 from memdir.errors import Conflict
 from memdir.extract.saved import LABEL as EXTRACTION
+from memdir.session.notes import LABEL as NOTES
 
-_JOBS = {EXTRACTION: "saving memories"}
+_JOBS = {EXTRACTION: "saving memories", NOTES: "the running summary"}
+_RUNS = {EXTRACTION: "extraction", NOTES: "the running summary"}
 _STEPS = {
     "marker": "noting that this conversation is not saved yet",
     "journal": "noting what a run is about to change",
 }
-_BY_RULES = {EXTRACTION: "memories are saved by rules", "recall": "memories are chosen by their words"}
+_BY_RULES = {
+    EXTRACTION: "memories are saved by rules",
+    "recall": "memories are chosen by their words",
+    NOTES: "the running summary is kept by rules",
+}
+_WHY_CONDENSED = {
+    "auto": "the conversation had grown too long and was condensed",
+    "overflow": "the model refused the conversation as too long, so it was condensed",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +79,8 @@ class Notice:
 
 def settles(event: Event, notice: Notice) -> bool:
     """Whether the event says that what will yet be made up for has been."""
-    return notice.passing and event.name == EXTRACTED and notice.job == EXTRACTION
+    job = {EXTRACTED: EXTRACTION, NOTED: NOTES}.get(event.name)
+    return notice.passing and job is not None and notice.job == job
 
 
 def notice_of(event: Event) -> Notice | None:
@@ -81,12 +97,18 @@ def notice_of(event: Event) -> Notice | None:
     if event.name == HELD:
         text = "(a memory was not saved, and waits for your word: `memdir inbox`)"
         return Notice(text=text, job="inbox", key=text)
+    if event.name == COMPACTED:
+        return _condensed(event.fields)
+    if event.name == INSTRUCTIONS:
+        return Notice(text=f"({said['why']})", job="instructions", key=said["why"])
+    if event.name == RESUMED and event.fields.get("skipped"):
+        return _skipped(event.fields["skipped"])
     if event.name == FAILED:
         return _failed(said, again=event.fields.get("again"))
     if event.name == DEGRADED:
         return _degraded(said, lasting=bool(event.fields["lasting"]))
     if event.name == NO_SHARED_CACHE:
-        job = "extraction" if said["job"] == EXTRACTION else said["job"]
+        job = _RUNS.get(said["job"], said["job"])
         again = (
             "reads the whole of it anew each time"
             if event.fields.get("free")
@@ -106,12 +128,34 @@ def _outside(said: Mapping[str, str]) -> Notice:
     return Notice(text=text, job="memory", key=text)
 
 
+def _condensed(fields: Mapping[str, Value]) -> Notice | None:
+    """The conversation was made shorter. Who asked for it was told already."""
+    why = _WHY_CONDENSED.get(str(fields["trigger"]))
+    if why is None:
+        return None
+    before, after, gone = (int(fields[key] or 0) for key in ("before", "after", "gone"))
+    told = change(before, after, gone, str(fields["how"]))
+    return Notice(text=f"({why}: {told})", job="compaction")
+
+
+def _skipped(lines: Value) -> Notice:
+    """Parts of the transcript that was taken up are lost."""
+    what = "1 line" if lines == 1 else f"{lines} lines"
+    text = f"({what} of the transcript could not be read: the conversation lacks what stood there)"
+    return Notice(text=text, job="transcript", key=text)
+
+
 def _failed(said: Mapping[str, str], *, again: Value) -> Notice:
     job, error = said.get("where"), said.get("error")
     why = said.get("why", error)
     if job == EXTRACTION and again is not None:
         return _not_saved(said, again=bool(again))
+    if job == NOTES:
+        text = f"(the running summary was not brought up to date: {why}; this is tried again)"
+        return Notice(text=text, job=NOTES, passing=True, key=text)
     text = f"({_STEPS.get(job or '', job)} failed: {error}; the conversation goes on)"
+    if job == "compaction":
+        text = f"(the model could not write a summary of the conversation: {why})"
     if job == "earlier sessions":
         text = f"(what earlier conversations left is not saved: {why}; the next tries again)"
     if job == "cursor":

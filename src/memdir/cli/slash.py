@@ -31,7 +31,9 @@ HELP = """\
 /remember TEXT   remember something                /forget NAME   forget one; it waits in the trash
 /log [NAME]      what changed, when, by whom       /diff [CHANGE] what a change did, line by line
 /undo [CHANGE]   take a change back                /inbox         what waits for your decision
-/ledger          what background work took today   /exit          end (also Ctrl-D)"""
+/ledger          what background work took today   /context       what the next request holds
+/compact [TEXT]  condense the conversation; TEXT   /exit          end (also Ctrl-D); then
+                 says what is to be kept                          `memdir chat --resume` goes on"""
 
 _say = partial(click.echo, err=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from memdir import app
+from memdir.agent.instructions import gather
 from memdir.agent.shell.wall import standing
 from memdir.cli.ledger import budget_as_json, budget_in_words, ledger_of
 from memdir.cli.opening import memory_of, model_option, open_project
@@ -77,9 +78,13 @@ def _facts(project: app.Project) -> dict[str, Any]:
         "recallModel": does["recall"],
         "extractModel": does["extraction"],
         "dreamModel": does["dream"],
+        "sessionModel": does["session memory"],
         "extract": settings.features.extract,
         "recall": settings.features.recall,
         "dream": settings.features.dream,
+        "sessionMemory": settings.features.session_memory,
+        "compaction": settings.compact.automatic,
+        "instructions": _instructions(project),
         "wall": wall.name,
         "wallSays": wall.says,
         "history": history_of(project),
@@ -94,6 +99,13 @@ def _facts(project: app.Project) -> dict[str, Any]:
         return facts | _contents(memory_of(project))
     except OSError as error:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
+
+
+def _instructions(project: app.Project) -> dict[str, Any]:
+    """How many files of instructions a conversation gets, and how many wait for the person's word."""
+    found = gather(project.places, project.settings)
+    on = project.settings.features.instructions
+    return {"on": on, "files": len(found.files), "rules": len(found.rules), "waiting": len(found.waiting)}
 
 
 def _budget(project: app.Project) -> Budget | str:
@@ -164,11 +176,31 @@ def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
         ("recall", f"{switch('recall')}, {by('recallModel')}"),
         ("extraction", f"{switch('extract')}, {by('extractModel')}"),
         ("dream", f"{switch('dream')}, {by('dreamModel')}"),
+        ("summary", _long(facts, f"{switch('sessionMemory')}, {by('sessionModel')}")),
+        ("instructions", _told(facts["instructions"])),
         ("history", f"off: {facts['history']}" if facts["history"] else "on: `memdir log`, `memdir undo`"),
         *_waiting(facts),
         ("budget", budget_in_words(budget) if isinstance(budget, Budget) else budget),
         ("background", f"commands only read; wall: {facts['wallSays']}"),
     ]
+
+
+def _long(facts: dict[str, Any], summary: str) -> str:
+    """What is done about long conversations."""
+    kept = summary.replace("by local", "by rules") if facts["sessionModel"] == "local" else summary
+    when = "by itself" if facts["compaction"] else "where no answer fits, or by /compact"
+    return f"{kept}; a long conversation is condensed {when}"
+
+
+def _told(found: dict[str, Any]) -> str:
+    """Which instructions a conversation gets."""
+    if not found["on"]:
+        return "off"
+    files, rules, waiting = found["files"], found["rules"], found["waiting"]
+    parts = [f"{files} file{'' if files == 1 else 's'}"]
+    parts += [f"{rules} rule{'' if rules == 1 else 's'} for certain files"] if rules else []
+    parts += [f"{waiting} waiting for your word: `memdir instructions`"] if waiting else []
+    return ", ".join(parts)
 
 
 def _waiting(facts: dict[str, Any]) -> list[tuple[str, str]]:

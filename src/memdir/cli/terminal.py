@@ -18,16 +18,20 @@ import click
 
 from memdir import app
 from memdir.agent.events import Event
+from memdir.agent.instructions import Waiting
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
+from memdir.cli import context
 from memdir.cli.lines import Lines
 from memdir.cli.notices import Notice, notice_of, settles
 from memdir.cli.output import complain, talk, visible
 from memdir.cli.slash import obey
 from memdir.errors import Aborted, MemdirError, ModelError
 from memdir.extract.saved import Saved
+from memdir.memory.fence import exact
 from memdir.model.messages import ToolUse, Usage
 from memdir.model.pauses import in_words
+from memdir.session.compact import Compacted
 
 INTERRUPTED = 130
 LONGEST_ACT = 100
@@ -50,9 +54,13 @@ class Terminal:
         self._waiting: anyio.CancelScope | None = None
 
     @property
-    def _agent(self) -> Agent:
+    def _conversation(self) -> app.Conversation:
         assert self.conversation is not None, "it was started"  # noqa: S101
-        return self.conversation.agent
+        return self.conversation
+
+    @property
+    def _agent(self) -> Agent:
+        return self._conversation.agent
 
     # -- the conversation ------------------------------------------------------------------------------------
 
@@ -82,7 +90,7 @@ class Terminal:
             talk("saving was broken off; nothing is half-written")
         self._drop(lambda notice: notice.passing)  # nothing is tried again after this
         self._tell_notices()
-        extractor, messages = self.conversation.extractor if self.conversation else None, self._agent.messages
+        extractor, messages = self.conversation.extractor if self.conversation else None, self._agent.record
         if self._agent.transcript and extractor is not None and extractor.is_behind(messages):
             command = f"`memdir learn {shlex.quote(str(self._agent.transcript.path))}`"
             if extractor.is_left_to_others:
@@ -131,12 +139,29 @@ class Terminal:
         return line
 
     async def _command(self, words: str) -> None:
+        name, _, rest = words.partition(" ")
         try:
-            await anyio.to_thread.run_sync(partial(obey, self.project, words, session=self._agent.id))
+            if name == "/compact":
+                await self._compact(rest.strip())
+            elif name == "/context":
+                talk(await anyio.to_thread.run_sync(context.in_words, self.project, self._conversation))
+            else:
+                await anyio.to_thread.run_sync(partial(obey, self.project, words, session=self._agent.id))
         except MemdirError as error:
             complain(error)
         except OSError as error:
             complain(f"error: {error.filename or ''}: {error.strerror}")
+
+    async def _compact(self, instructions: str) -> None:
+        """Make the conversation shorter. Ctrl-C breaks that off, and it stays as it was."""
+        talk("condensing …")
+        done: Compacted | None = None
+        try:
+            with anyio.CancelScope() as self._waiting:
+                done = await self._conversation.compact(instructions or None)
+        finally:
+            self._waiting = None
+        talk(context.done(done) if done else "(broken off; the conversation is as it was)")
 
     # -- what the conversation says --------------------------------------------------------------------------
 
@@ -200,6 +225,24 @@ class Terminal:
         if choice == "a":
             self._allowed.add(name)
         return choice in {"y", "a"}
+
+    async def consent(self, waiting: Waiting) -> bool | None:
+        """Let the person decide on a file of instructions outside the project, for good; None: not now. One
+        that is kept with credentials takes a whole word.
+        """
+        if not self.lines.at_terminal:
+            return None
+        is_delicate = waiting.why == "credentials"
+        yes = "yes" if is_delicate else "[y]es"
+        talk(f"{waiting.words}. Load it? It would be sent to the model with each conversation here.")
+        line = await self.lines.read(f"{yes}, [N]o, [l]ater: ")
+        answer = "later" if line is None else line.strip().lower()
+        if answer == "yes" or (answer == "y" and not is_delicate):
+            return True
+        if answer not in {"", "n", "no"}:
+            return None
+        talk(f"It stays out; `memdir instructions allow {exact(str(waiting.path))}` would let it in.")
+        return False
 
     def _tell_notices(self) -> None:
         while self._notices:

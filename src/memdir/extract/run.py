@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -21,6 +22,7 @@ import anyio.to_thread
 
 from memdir.agent.events import FAILED, HELD
 from memdir.agent.file_state import FileState
+from memdir.agent.fit.base import base_for
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.errors import MemdirError
@@ -136,14 +138,21 @@ async def _by_model(
     max_turns: int,
 ) -> Saved:
     headers = await anyio.to_thread.run_sync(memory.list, abandon_on_cancel=True)
-    today = day_of(new, agent.context.now())
+    asked = partial(
+        instruction,
+        new,
+        today=day_of(new, agent.context.now()),
+        memory=memory,
+        known=manifest.render(headers),
+    )
+    fitting = base_for(agent, asked(count=len(new)), messages).messages
     ended = await fork(
         agent,
-        instruction(new, today=today, memory=memory, known=manifest.render(headers)),
+        asked(count=_in_sight(new, fitting)),
         memory=memory.recording(journal),
         max_turns=max_turns,
         label=LABEL,
-        messages=messages,
+        messages=fitting,
     )
     saved = Saved.of(ended.wrote, ended.deleted, held=ended.held)
     if agent.model.calls_tools is False and not any(message.tool_uses for message in ended.messages):
@@ -202,11 +211,21 @@ def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:
             files.overtaken(memory.directory / file, memory.read(file).digest)
 
 
-def instruction(new: Sequence[Message], *, today: date, memory: MemoryDir, known: str) -> str:
-    """The fork's message (E6). It tells which of the new words are the person's (E11)."""
+def _in_sight(new: Sequence[Message], messages: Sequence[Message]) -> int:
+    """How many of the new messages the fork sees: a compaction may have taken some, or the window (E7)."""
+    there = {message.id for message in messages}
+    return sum(message.id in there for message in new)
+
+
+def instruction(
+    new: Sequence[Message], *, today: date, memory: MemoryDir, known: str, count: int | None = None
+) -> str:
+    """The fork's message (E6). It tells which of the new words are the person's (E11). `count`: how many of
+    the new messages the fork sees; None: all.
+    """
     return render(
         "extract",
-        count=str(len(new)),
+        count=str(len(new) if count is None else count),
         said=told(new),
         directory=str(memory.directory),
         manifest=known.strip() or "(no memories yet)",

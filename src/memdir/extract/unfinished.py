@@ -43,17 +43,29 @@ class Unfinished:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._held = ExitStack()
+        self._ours = set[str]()
 
     def begin(self, left: Left) -> Marker:
         """A session of this process begins: it counts as alive until `close`."""
-        lock = self._lock(left.session)
         with suppress(Conflict, OSError, UnsafePath):  # without a lock it may be picked up early: not twice
-            self._held.enter_context(fs.locked(lock, timeout=WAIT))
+            self.hold(left.session)
         marker = Marker(self, left)
         self._held.callback(marker.end)
         with suppress(OSError, MemdirError):  # tried again, and told, when there is something to be looked at
             marker.set()
         return marker
+
+    def hold(self, session: str) -> None:
+        """From now on a session is this process's, until `close`.
+
+        Raises:
+            Conflict: it is another's, who goes on with it, or learns from it right now.
+            OSError, UnsafePath: there is no place for a lock.
+        """
+        if session not in self._ours:
+            self._held.enter_context(fs.locked(self._lock(session), timeout=WAIT))
+            self._ours.add(session)
+            self._held.callback(self.tidy, session)
 
     def close(self) -> None:
         """The sessions of this process are over."""

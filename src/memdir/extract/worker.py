@@ -111,7 +111,7 @@ class Extractor:
         self._cursor = kept or (Cursor.behind(resumed[-1]) if resumed else cursor.BEGINNING)
         self._is_kept = kept is not None
         self._turns = 0
-        self._agent: Agent | None = None  # the conversation; its messages only grow
+        self._agent: Agent | None = None  # the conversation; its record only grows
         self._ended: str | None = None  # the final answer of the last turn
         self._unfinished: _Unfinished | None = None
         self._lost: ModelError | None = None  # an error that lasts: the model is not asked any more
@@ -128,7 +128,7 @@ class Extractor:
         self._tell_if_off()
         if self._next(self._ended):
             self._start()
-        self._mark(agent.messages)
+        self._mark(agent.record)
 
     @property
     def is_running(self) -> bool:
@@ -290,9 +290,15 @@ class Extractor:
     ) -> Saved:
         assert self._agent is not None, "a turn has ended"  # noqa: S101
         memory, journal = run
+        # a model goes on from what it had before it, compacted or not; rules look at all that was said
+        before = (
+            gates.since(self._messages, None, upto=new[-1].id)
+            if model.is_local
+            else self._agent.context_at(new[-1].id)
+        )
         return await extract(
             replace(self._agent, model=model),
-            gates.since(self._messages, None, upto=new[-1].id),
+            before,
             new,
             memory=memory,
             max_turns=self._policy.max_turns,
@@ -349,7 +355,7 @@ class Extractor:
 
     @property
     def _messages(self) -> Sequence[Message]:
-        return self._agent.messages if self._agent is not None else ()
+        return self._agent.record if self._agent is not None else ()
 
     def _new(self, upto: str) -> tuple[Message, ...]:
         return gates.since(self._messages, self._cursor.message, upto=upto)

@@ -19,6 +19,7 @@ JOBS: Mapping[str, str] = {
     "conversation": "model",
     "recall": "recall.model",
     "extraction": "extract.model",
+    "session memory": "session.model",
     "dream": "dream.model",
 }
 """The jobs, and the setting that names the model of each."""
@@ -31,25 +32,29 @@ have nobody knows: there the conversation's own does it.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """Which model does what. `extract` and `dream` are None when it is the conversation's own; `free`:
-    whether nobody sends a bill for what `extract` does. `embedder` finds memories by meaning; None: by words.
+    """Which model does what. `extract`, `notes` and `dream` are None when it is the conversation's own;
+    `free` and `free_notes`: whether nobody sends a bill for what `extract` and `notes` do. `embedder` finds
+    memories by meaning; None: by words.
     """
 
     chat: ModelClient
     recall: ModelClient
     extract: ModelClient | None = None
+    notes: ModelClient | None = None
     dream: ModelClient | None = None
     free: bool = False
+    free_notes: bool = False
     embedder: Embedder | None = None
 
     @staticmethod
     def names(settings: Settings, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """The model of each job, as it is named: of "conversation", "recall", "extraction", "dream"."""
+        """The model of each job (`JOBS`), as it is named."""
         chat = settings.model.strip()
         return {
             "conversation": chat,
             "recall": (settings.recall.model or _selector(chat, environment)).strip(),
             "extraction": (settings.extract.model or chat).strip(),
+            "session memory": (settings.session.model or chat).strip(),
             "dream": (settings.dream.model or chat).strip(),
         }
 
@@ -100,14 +105,17 @@ class Models:
             chat=chat,
             recall=does["recall"],
             extract=None if does["extraction"] is chat else does["extraction"],
+            notes=None if does["session memory"] is chat else does["session memory"],
             dream=None if does["dream"] is chat else does["dream"],
             free=free["extraction"],
+            free_notes=free["session memory"],
             embedder=_embedder(settings, environment, said_at or {}) if "recall" in jobs else None,
         )
 
     async def aclose(self) -> None:
         """Close their connections."""
-        for model in {id(one): one for one in (self.chat, self.recall, self.extract, self.dream)}.values():
+        clients = (self.chat, self.recall, self.extract, self.notes, self.dream)
+        for model in {id(one): one for one in clients}.values():
             if model is not None:
                 await model.aclose()
         if self.embedder is not None:

@@ -64,6 +64,12 @@ def why_not(message: Message, *, surfaced: int) -> str | None:
     return "the session's budget is used up" if surfaced >= SESSION_BYTES else None
 
 
+def _compaction_in(messages: Sequence[Message]) -> str | None:
+    """The id of the message that stands for what a compaction took away, if there is one."""
+    stands = (one.id for one in messages if (one.attachment or {}).get("kind") == "compaction")
+    return next(stands, None)
+
+
 class Prefetch:
     """One selection under way. Belongs to one turn."""
 
@@ -161,6 +167,7 @@ class Recall:
         self._shelf = shelf
         self._recorder = recorder
         self._matter: frozenset[str] = frozenset()
+        self._compaction: str | None = None  # the message with which the conversation begins since the last
         self._tasks = tasks
         self._model = model
         self._now = now
@@ -199,6 +206,8 @@ class Recall:
         """Begin to choose for this message, if there is a reason to (R1, R2)."""
         self.on_turn_over()
         messages = conversation.messages
+        if (compaction := _compaction_in(messages)) != self._compaction:  # what was recalled is gone (R7)
+            self._matter, self._compaction = frozenset(), compaction
         if reason := why_not(message, surfaced=surfaced_bytes(messages)):
             self._events.emit(SKIPPED, job="recall", why=reason)
             return
