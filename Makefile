@@ -10,7 +10,7 @@ ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard bench-trust stress fuzz docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long stress fuzz docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,7 +34,7 @@ fix: $(DEV) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-extract bench-recall bench-scale bench-guard bench-trust ## the figures, beside their baselines
+bench: bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
@@ -56,9 +56,16 @@ bench-trust: $(DEV) ## how much of what is planted gets into memory, how much of
 	$(PY) -m bench.poison
 	$(PY) -m bench.history
 
-stress: $(DEV) ## kill -9 at 200 random points, and 300 extractions; two writers at once; 10,000 edits under the index; 300 histories
+bench-session: $(DEV) ## how much of a conversation is in the summary by rules
+	$(PY) -m bench.session
+
+bench-long: $(DEV) ## what a conversation of 300 turns costs in a small window, and what it forgets (some minutes)
+	$(PY) -m bench.long
+
+stress: $(DEV) ## kill -9 at 200 random points, 300 extractions, and 50 times a long conversation; two writers at once; 10,000 edits under the index; 300 histories
 	$(PY) -m tests.stress.kill --rounds 200
 	$(PY) -m tests.stress.extraction_kill --rounds 100 --seed 1
+	$(PY) -m tests.stress.resume_kill --rounds 50 --seed 1
 	$(PY) -m tests.stress.racers --count 200
 	$(PY) -m tests.stress.edits --edits 10000 --seed 1
 	$(PY) -m tests.stress.histories --count 300 --seed 1 --deaths 100
