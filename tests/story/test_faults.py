@@ -84,7 +84,7 @@ Never merge on Fridays.
 """
 POINTER = "- [No merges on Fridays](feedback_fridays.md) — never merge on Fridays\n"
 
-By = Literal["model", "rules at once", "rules at the second run"]
+By = Literal["model", "rules at once", "rules for this run", "rules at the second run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ FAULTS: dict[str, Fault] = {
         shown="Let me write that down.",
     ),
     "context too long": Fault(
-        answers=[too_long()], person=ContextTooLong, says="too long", by="rules at once"
+        answers=[too_long()], person=ContextTooLong, says="too long", by="rules for this run"
     ),
     "key refused": Fault(answers=[key_refused()], person=KeyRefused, says="refused", by="rules at once"),
     "no money": Fault(answers=[quota()], person=KeyRefused, says="can't pay", by="rules at once"),
@@ -288,6 +288,7 @@ async def test_what_the_background_job_does_E7(stage: Stage, fault: Fault) -> No
     runs: dict[By, list[Answer]] = {
         "model": [*fault.answers, *stage.saving(), *[say("Nothing to save.")] * 2],
         "rules at once": [*fault.answers],
+        "rules for this run": [*fault.answers, *[say("Nothing to save.")] * 2],
         "rules at the second run": [*fault.answers, *fault.answers, say("Nothing to save.")],
     }
     stage.script(main=[say("Noted."), say("Fine."), say("Bye.")], fork=runs[fault.by])

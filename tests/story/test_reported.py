@@ -46,14 +46,6 @@ ELSEWHERE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 MODEL = ("--model", "anthropic:claude-sonnet-5", "chat")
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
-    folder = (tmp_path / "shop").resolve()
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return Desk(folder=folder, home=Path.home(), capture=capsys)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """A project whose memories are saved by rules."""

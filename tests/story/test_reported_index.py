@@ -34,14 +34,6 @@ def world(tmp_path: Path) -> World:
     return world_in(tmp_path)
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
-    folder = (tmp_path / "shop").resolve()
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return Desk(folder=folder, home=Path.home(), capture=capsys)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """A project in whose conversations nothing needs a model."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 from memdir.agent.attachments import memory_files_written
-from memdir.errors import ModelError, OverBudget
+from memdir.errors import ContextTooLong, ModelError, OverBudget
 from memdir.model.messages import Message
 
 Reason = Literal[
@@ -95,6 +95,13 @@ def rules_step_in(error: ModelError, *, waiting: bool) -> bool:
     have been waiting for this run since the one before. Otherwise they wait for the next (E7).
     """
     return not waits(error) and (error.lasts or waiting)
+
+
+def ends_the_model(error: ModelError) -> bool:
+    """Whether the model is not asked any more in this session. What is too long for it is one run: after the
+    next compaction there is room again (C4).
+    """
+    return error.lasts and not isinstance(error, ContextTooLong)
 
 
 def waits(error: ModelError) -> bool:

@@ -23,6 +23,7 @@ import anyio.to_thread
 from memdir.agent.events import FAILED, HELD
 from memdir.agent.file_state import FileState
 from memdir.agent.fit.base import base_for
+from memdir.agent.fit.shorten import original
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.errors import MemdirError
@@ -213,7 +214,7 @@ def _note(files: FileState, saved: Saved, memory: MemoryDir) -> None:
 
 def _in_sight(new: Sequence[Message], messages: Sequence[Message]) -> int:
     """How many of the new messages the fork sees: a compaction may have taken some, or the window (E7)."""
-    there = {message.id for message in messages}
+    there = {original(message) for message in messages}
     return sum(message.id in there for message in new)
 
 

@@ -279,10 +279,10 @@ class Extractor:
                 if not gates.rules_step_in(failure, waiting=self._failed_with is not None):
                     raise
                 error = failure
-                self._lost = failure if failure.lasts else None
+                self._lost = failure if gates.ends_the_model(failure) else None
         saved = await self._extract_by(Local(), new, run)
         if error is not None:
-            self._degradation.tell(self._model.name, error, lasts=error.lasts)
+            self._degradation.tell(self._model.name, error, lasts=gates.ends_the_model(error))
         return saved
 
     async def _extract_by(
