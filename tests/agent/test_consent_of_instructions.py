@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.agent.instructions import Consents
+from memdir.agent.instructions import Consents, walk
+from memdir.agent.instructions.reading import Look, take
 from memdir.errors import UsageError
 from tests.agent.house import House
 
@@ -181,3 +182,70 @@ def test_a_name_that_is_no_utf_8_can_be_decided_on_I3(consents: Consents) -> Non
     odd = Path(os.fsdecode(b"/home/ada/\xff.md"))
     consents.decide(ROOT, odd, allowed=True)
     assert Consents(consents.path).verdict(ROOT, odd) is True
+
+
+@pytest.mark.parametrize("given", ["@~/shop/README.md", "@~/linked.md"])
+def test_what_a_trusted_file_imports_from_the_project_is_the_projects_I3(house: House, given: str) -> None:
+    there = house.file("~/private.md", "Private.")
+    house.file("~/.memdir/CLAUDE.md", given)
+    house.file("README.md", "@~/private.md")
+    (house.home / "linked.md").symlink_to(house.project / "README.md")
+    assert "Private." not in house.text()
+    assert house.gather().outside == (there,)
+
+
+def test_a_link_of_the_project_that_a_trusted_file_imports_is_the_projects_I3(house: House) -> None:
+    there = house.file("~/private.md", "Private.")
+    house.file("~/.memdir/CLAUDE.md", "@~/shop/README.md")
+    house.link("README.md", there)
+    assert "Private." not in house.text()
+    assert house.gather().outside == (there,)
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "d/a.md"])
+def test_a_link_put_in_the_way_between_a_look_and_the_reading_is_not_followed_I3(
+    house: House, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    house.file("CLAUDE.md", "Ours. @d/a.md")
+    house.file("d/a.md", "Ours too.")
+    outside = house.file("~/notes/a.md", "Outside.")
+
+    def swapped(found: Look, **given: Path | None) -> tuple[bytes, str]:
+        if found.real == house.project / "CLAUDE.md" == house.project / name:
+            found.real.unlink()
+            found.real.symlink_to(outside)
+        elif found.real == house.project / name:
+            found.real.parent.rename(house.project / "e")
+            found.real.parent.symlink_to(outside.parent)
+        return take(found, **given)
+
+    monkeypatch.setattr(walk, "take", swapped)
+    found = house.gather()
+    assert all("Outside." not in one.text for one in found.files)
+    assert len(found.problems) == 1
+
+
+def test_a_home_under_version_control_is_no_project_that_holds_all_in_it_I3(house: House) -> None:
+    for name in (".git/objects", ".git/refs"):
+        (house.home / name).mkdir(parents=True)
+    (house.home / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    diary = house.file("~/notes/diary.md", "Diary.")
+    house.file("~/CLAUDE.md", "Home. @notes/diary.md")
+    house.cwd = house.file("~/downloads/d/CLAUDE.md", "@own.md @../notes/diary.md").parent
+    house.file("~/downloads/d/own.md", "Own. @~/notes/diary.md")
+    house.file("~/downloads/d/sub/CLAUDE.md", "Nested. @../own.md @~/notes/more.md")
+    more = house.file("~/notes/more.md", "More.")
+    assert house.names() == [
+        "~/CLAUDE.md",
+        "~/notes/diary.md",
+        "~/downloads/d/CLAUDE.md",
+        "~/downloads/d/own.md",
+    ]
+    (house.home / "CLAUDE.md").unlink()
+    assert (house.names()[-1], house.gather().outside) == ("~/downloads/d/own.md", (diary,))
+    demand = house.on_demand()
+    (message,) = house.collect(demand, house.call(house.cwd / "sub/a.py"))
+    assert "Nested." in message.text
+    assert [one.path for one in demand.waiting] == [diary, more]
+    house.consents.decide(house.home, diary, allowed=True)
+    assert "~/notes/diary.md" in house.names()

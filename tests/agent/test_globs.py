@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.agent.instructions.globs import MOST, escaped, expanded, matcher
+from memdir.agent.instructions.globs import MOST, MOST_CHARACTERS, cost, escaped, expanded, matcher
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,16 @@ def test_braces_stand_for_each_of_their_parts_in_order_I3(parts: list[str]) -> N
 def test_within_one_name_a_pattern_is_what_it_is_everywhere_I3(pattern: str, name: str) -> None:
     if pattern != "**":
         assert matcher([pattern])(name) == fnmatch.fnmatchcase(name, pattern)
+
+
+def test_braces_are_not_expanded_before_a_long_text_or_in_front_of_one_I3() -> None:
+    many = "{" + ",".join(map(str, range(900))) + "}"
+    for pattern in (many + "x" * 3000, "x" * 3000 + many, f"{{{'x' * 2000},y}}{many}"):
+        assert expanded(pattern) == [pattern.replace("{", "\\{").replace("}", "\\}")]
+    assert matcher([many + "x" * 3000])("1" + "x" * 3000) is False
+
+
+def test_what_many_long_patterns_cost_has_an_end_I3() -> None:
+    assert cost(["x" * 4000] * 2000) < MOST_CHARACTERS * 1.1
+    test = matcher(["a", *["x" * 4000] * 2000, "b"])
+    assert (test("a"), test("x" * 4000), test("b")) == (True, True, False)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memdir.agent.instructions import imports
 from memdir.agent.instructions.imports import mentioned
+from memdir.agent.instructions.walk import MOST_BYTES
 from tests.agent.house import House, house_in
 
 # -- what is an import (pure) ----------------------------------------------------------------------------
@@ -198,6 +199,9 @@ def test_pipes_and_devices_that_are_imported_do_not_hang_I3(house: House) -> Non
 def test_a_place_on_another_machine_is_never_asked_I3(house: House) -> None:
     assert imports.located("//server/share/x.md", [house.project], house.home) is None
     assert imports.located("\\\\server\\share\\x.md", [house.project], house.home) is None
+    there = house.file("x.md", "x")
+    for token in (f"/{there}", f"~//{there}", f"~/{chr(92)}{there}"):
+        assert imports.located(token, [house.project], house.home) is None
 
 
 def test_a_flood_of_imports_ends_and_is_told_I3(house: House) -> None:
@@ -236,3 +240,25 @@ def test_whatever_imports_whatever_each_comes_once_up_to_five_deep_I3(graph: lis
         loaded = house.names()
         assert len(loaded) == len(set(loaded))
         assert set(loaded) == {names[number] for number in near}
+
+
+def test_a_file_where_each_import_takes_long_ends_and_is_told_I3(house: House) -> None:
+    deep = house.file(f"{'a/' * 600}0.md", "x").parent
+    for number in range(1, 30):
+        (deep / f"{number}.md").write_text(f"{number}")
+    house.link("far", deep)
+    house.file("CLAUDE.md", " ".join(f"@far/{number}.md" for number in range(30)))
+    assert 1 < len(house.names()) < 20
+    assert any("too many files" in problem for problem in house.gather().problems)
+
+
+def test_a_file_that_is_far_too_big_is_told_as_that_and_takes_nobodys_room_I3(house: House) -> None:
+    path = house.file("CLAUDE.md", "")
+    with path.open("r+b") as file:
+        file.truncate(MOST_BYTES * 3)
+    house.file("AGENTS.md", "A.")
+    found = house.gather()
+    assert ([one.path.name for one in found.files], found.problems) == (
+        ["AGENTS.md"],
+        (f"{path} is over 4 MiB: it is not loaded",),
+    )

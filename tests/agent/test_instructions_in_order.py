@@ -328,3 +328,18 @@ def test_what_a_link_leads_to_can_be_excluded_I3(house: House) -> None:
     house.link("CLAUDE.md", "docs/x.md")
     house.set(excludes=("**/docs/*",))
     assert house.names() == []
+
+
+def test_the_same_text_in_the_claude_folder_counts_once_I3(house: House) -> None:
+    for name in ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"):
+        house.file(name, "The same.")
+    assert house.names() == ["CLAUDE.md"]
+
+
+def test_excludes_of_a_project_take_nobody_elses_room_I3(house: House) -> None:
+    for name in ("a/CLAUDE.md", "CLAUDE.md", "AGENTS.md"):
+        house.file(name, name)
+    house.cwd = house.project / "a"
+    many = [f"{number}{'x' * 200}" for number in range(5_000)]
+    house.set(excludes=("AGENTS.md", *many, "a/CLAUDE.md"))
+    assert house.names() == ["CLAUDE.md"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.agent.instructions.rules import parsed
+from memdir.agent.instructions.rules import DEEPEST, parsed
 from tests.agent.house import House
 
 
@@ -113,3 +113,28 @@ def test_rules_may_import_too_I3(house: House) -> None:
     house.file(".memdir/rules/a.md", "See @../../docs/x.md")
     house.file("docs/x.md", "X.")
     assert house.names() == [".memdir/rules/a.md", "docs/x.md"]
+
+
+@pytest.mark.parametrize(
+    "value", ["a" + " " * 400_000 + "b", "./" * 400_000 + "a", "[" * 400_000, "'" * 400_001, "- \n" * 100_000]
+)
+def test_no_header_takes_long_to_parse_I3(value: str) -> None:
+    parsed(f"---\npaths: {value}\n---\nbody")
+
+
+def test_folders_in_each_other_without_end_are_not_looked_into_and_that_is_told_I3(house: House) -> None:
+    for depth in (DEEPEST, DEEPEST + 1):
+        house.file(f".claude/rules/{'a/' * depth}{depth}.md", f"At {depth}.")
+    assert house.names() == [f".claude/rules/{'a/' * DEEPEST}{DEEPEST}.md"]
+    assert any("too many files" in problem for problem in house.gather().problems)
+
+
+def test_the_patterns_of_all_rules_share_a_budget_and_the_rest_is_told_I3(house: House) -> None:
+    house.file("~/.memdir/rules/mine.md", "---\npaths: '*.py'\n---\nMine.")
+    for number in range(20):
+        many = ",".join(f"{number}-{choice}" for choice in range(900))
+        house.file(f".claude/rules/{number:02}.md", f"---\npaths: '{{{many}}}{'[ab]*' * 10}'\n---\nx")
+    found = house.gather()
+    assert found.rules[0].path.name == "mine.md"
+    assert 1 < len(found.rules) < 10
+    assert any("19.md is for too many paths" in problem for problem in found.problems)

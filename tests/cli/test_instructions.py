@@ -138,3 +138,14 @@ def test_nothing_is_made_on_the_disk_I3(desk: Desk) -> None:
     put(desk, "CLAUDE.md", "Use tabs.")
     assert desk("instructions").code == 0
     assert not (desk.home / ".memdir").exists()
+
+
+def test_in_a_home_under_version_control_what_waits_can_be_allowed_I3(desk: Desk) -> None:
+    there = put(desk, "~/notes/a.md", "A note.")
+    put(desk, "CLAUDE.md", "See @~/notes/a.md")
+    for name in ("objects/x", "refs/x", "HEAD"):
+        put(desk, f"~/.git/{name}", "")
+    (waiting,) = desk("instructions", "--json").json["waiting"]
+    assert (waiting["path"], waiting["why"]) == (str(there), "outside")
+    assert desk("instructions", "allow", "~/notes/a.md").code == 0
+    assert desk("instructions", "--json").json["waiting"] == []

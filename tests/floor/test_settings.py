@@ -631,12 +631,13 @@ def test_every_key_is_described_in_the_schema_S1() -> None:
 
 
 def test_lists_of_all_sources_add_up_S1(desk: Desk) -> None:
-    files = {
-        name: desk.put(name, {"instructions": {"excludes": [f"/{name}", "/all"]}}) for name in desk.files
+    own = {
+        name: f"/{name}" if name in ("managed", "user") else f"{desk.project}/{name}" for name in desk.files
     }
+    files = {name: desk.put(name, {"instructions": {"excludes": [own[name]]}}) for name in desk.files}
     got = desk.load({"instructions.excludes": ["/cli"]}, MEMDIR_INSTRUCTIONS_EXCLUDES="/env, ~/b/**,,")
     assert got.settings.instructions.excludes == (
-        "/managed", "/all", "/cli", "/env", "~/b/**", "/local", "/project", "/user",
+        "/managed", "/cli", "/env", "~/b/**", own["local"], own["project"], "/user",
     )  # fmt: skip
     assert got.said_at["instructions.excludes"] == (
         f"{files['managed']}: instructions.excludes, command line: instructions.excludes, environment: "
@@ -647,7 +648,7 @@ def test_lists_of_all_sources_add_up_S1(desk: Desk) -> None:
 
 
 def test_a_list_that_is_none_is_told_and_the_others_count_S1(desk: Desk) -> None:
-    path = desk.put("project", {"instructions": {"excludes": "/a", "files": "none"}})
+    path = desk.put("managed", {"instructions": {"excludes": "/a", "files": "none"}})
     desk.put("user", {"instructions": {"excludes": ["/b"], "maxBytes": -1}})
     got = desk.load()
     assert got.settings.instructions.excludes == ("/b",)
@@ -658,11 +659,34 @@ def test_a_list_that_is_none_is_told_and_the_others_count_S1(desk: Desk) -> None
     )
 
 
-def test_a_project_may_only_lower_what_instructions_take_P6(desk: Desk) -> None:
-    path = desk.put("project", {"instructions": {"maxBytes": 100_001, "files": "agents"}})
+def test_a_project_silences_nobody_elses_instructions_P6(desk: Desk) -> None:
+    """A repository could do away with the rules by which its user keeps agents in check."""
+    said: dict[str, Any] = {
+        "instructions": {"maxBytes": 0, "files": "agents"},
+        "features": {"instructions": False},
+    }
+    path = desk.put("project", said)
     got = desk.load()
-    assert (got.settings.instructions.max_bytes, got.settings.instructions.files) == (100_000, "agents")
-    assert got.warnings[0].startswith(f"{path}: instructions.maxBytes: a project may only set less")
-    desk.put("project", {"instructions": {"maxBytes": 10}})
-    assert desk.load().settings.instructions.max_bytes == 10
-    assert desk.load(MEMDIR_INSTRUCTIONS_MAX_BYTES="7").settings.instructions.max_bytes == 7
+    assert got.settings == Settings()
+    assert [warning.partition(": a project")[0] for warning in got.warnings] == [
+        f"{path}: {key}" for key in ("features.instructions", "instructions.files", "instructions.maxBytes")
+    ]
+    desk.put("user", said)
+    assert not desk.load().settings.features.instructions
+
+
+@pytest.mark.parametrize(
+    "pattern", ["~/.memdir/**", "/**", "**/CLAUDE.md", "{project}/../x.md", "{project}", 7]
+)
+def test_a_project_leaves_out_files_of_its_own_only_P6(desk: Desk, pattern: object) -> None:
+    named = pattern.replace("{project}", str(desk.project)) if isinstance(pattern, str) else pattern
+    path = desk.put("project", {"instructions": {"excludes": [named, f"{desk.project}/old/**"]}})
+    got = desk.load()
+    assert got.settings.instructions.excludes == (f"{desk.project}/old/**",)
+    (warning,) = got.warnings
+    assert warning.startswith(f"{path}: instructions.excludes: a project may only name files of its own")
+
+
+def test_a_project_leaves_out_no_more_than_is_looked_through_P6(desk: Desk) -> None:
+    desk.put("project", {"instructions": {"excludes": [f"{desk.project}/{number}" for number in range(500)]}})
+    assert len(desk.load().settings.instructions.excludes) == 200

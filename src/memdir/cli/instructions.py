@@ -11,6 +11,7 @@ import click
 
 from memdir.agent.instructions import Consents, Instruction, Sources, Waiting, gather, working_tree
 from memdir.agent.instructions.memory import Index, index_of
+from memdir.agent.instructions.places import bounds
 from memdir.agent.instructions.walk import keeps_secrets
 from memdir.app import Project
 from memdir.cli.opening import open_project
@@ -72,7 +73,8 @@ def allow(ctx: click.Context, path: Path, credentials: bool, as_json: bool) -> N
             f"{exact(str(real))} is where credentials are kept, and a model would be sent what is in it",
             hint="if you mean it, say so: --credentials",
         )
-    if inside(tree, real) and not credentials:
+    home = Path(os.path.realpath(Path.home()))
+    if inside(bounds(tree, project.places.cwd, home), real) and not credentials:
         raise UsageError(f"{exact(str(real))} is in the project, and needs no consent")
     _decide(ctx, project, real, allowed=True, as_json=as_json)
 

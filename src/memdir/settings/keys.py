@@ -26,7 +26,9 @@ class Features(Struct, frozen=True, kw_only=True, rename="camel"):
     dream: Annotated[bool, Meta(description="Consolidate the memory directory now and then.")] = True
     team: Annotated[bool, Meta(description="Share a part of the memory with a team.")] = False
     daily_log: Annotated[bool, Meta(description="Append to dated logs instead of topic files.")] = False
-    instructions: Annotated[bool, Meta(description="Load CLAUDE.md and AGENTS.md.")] = True
+    instructions: Annotated[bool, Meta(description="Load CLAUDE.md and AGENTS.md. Not from a project.")] = (
+        True
+    )
 
 
 class RecallSettings(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -107,7 +109,7 @@ class InstructionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         Literal["both", "claude", "agents"],
         Meta(
             description="Whose files are read: CLAUDE.md and its kin, AGENTS.md, or both. Those of the "
-            "administrator always are."
+            "administrator always are. Not from a project."
         ),
     ] = "both"
     excludes: Annotated[
@@ -115,7 +117,7 @@ class InstructionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         Meta(
             description="Globs on absolute paths, or on ~/…, of files that are not loaded; those of all "
             "sources count together. In the environment with commas between them. The administrator's files "
-            "are loaded all the same."
+            "are loaded all the same. From a project only paths below it."
         ),
     ] = ()
     max_bytes: Annotated[
@@ -123,7 +125,7 @@ class InstructionSettings(Struct, frozen=True, kw_only=True, rename="camel"):
         Meta(
             ge=0,
             description="Bytes of instructions that a conversation gets, at most; what is beyond that is "
-            "only named. From a project only less than your own.",
+            "only named. Not from a project.",
         ),
     ] = 100_000
 

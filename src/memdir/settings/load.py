@@ -25,7 +25,15 @@ from memdir.settings.keys import Leaf, Settings, allowed, leaves, sections, vari
 
 _MAX_FILE = 1024 * 1024  # bytes
 _DEEPEST = 16  # objects and lists in each other
-_TRUSTED_ONLY = ("layout", "baseDirectory", "autoMemoryDirectory")
+_TRUSTED_ONLY = (
+    "layout",
+    "baseDirectory",
+    "autoMemoryDirectory",
+    "features.instructions",
+    "instructions.files",
+    "instructions.maxBytes",
+)
+"""What a project has no say in: where things are, and whether the person's own instructions are heard."""
 _LONGEST_KEY = 60  # characters of an unknown one that are shown
 _MODELS = ("model", "recall.model", "extract.model", "session.model", "dream.model")
 _EMBEDDER = "recall.embedder"
@@ -34,10 +42,11 @@ _NOBODY: Mapping[str, tuple[str, ...]] = {
     _EMBEDDER: ("auto", "none", "local"),
 }
 """The values that send nothing to anybody: those that a project may choose."""
-_LIMITS = ("budget.inputTokensPerDay", "instructions.maxBytes")
+_LIMITS = ("budget.inputTokensPerDay",)
 """What somebody pays for: a project may only lower it. None is no limit, the highest of all."""
 _ADDED_UP = ("instructions.excludes",)
-"""Lists to which every source adds its own."""
+"""Lists to which every source adds its own; a project only paths below it, and so many at most."""
+_MOST_ADDED = 200
 _LIKE_A_KEY = re.compile(r"apikey|authtoken|accesstoken|accesskey|secret|password|(?:key|token)$")
 _WHERE_KEYS_BELONG = (
     "not a setting: keys are never read from settings; put one into its provider's variable "
@@ -211,7 +220,9 @@ def _trusted(layer: _Layer, root: Path, user: _Layer, warnings: list[str]) -> _L
     moved = [key for key in _TRUSTED_ONLY if key in layer.values]
     sent = [key for key in _NOBODY if layer.is_set(key) and not _is_nobody(key, layer.values[key])]
     raised = [key for key in _LIMITS if layer.is_set(key) and _is_raised(key, layer, user)]
-    if layer.name not in ("project", "local") or not (moved or sent or raised):
+    added = {key: _below(layer.values[key], root) for key in _ADDED_UP if key in layer.values}
+    foreign = [key for key, kept in added.items() if kept != layer.values[key]]
+    if layer.name not in ("project", "local") or not (moved or sent or raised or foreign):
         return layer
     why = ""
     if layer.name == "local" and layer.path:
@@ -228,8 +239,25 @@ def _trusted(layer: _Layer, root: Path, user: _Layer, warnings: list[str]) -> _L
     warnings += [
         f"{layer.where(key)}: a project may only set less than your own{why}; {cure}" for key in raised
     ]
+    warnings += [
+        f"{layer.where(key)}: a project may only name files of its own, at most {_MOST_ADDED}, each "
+        f"beginning with {root}/{why}; for others {cure}"
+        for key in foreign
+    ]
     kept = {key: value for key, value in layer.values.items() if key not in (*moved, *sent, *raised)}
-    return _Layer(name=layer.name, path=layer.path, values=kept)
+    return _Layer(name=layer.name, path=layer.path, values={**kept, **{key: added[key] for key in foreign}})
+
+
+def _below(paths: object, root: Path) -> object:
+    """Of a list of paths those below a folder; what is no list is told later."""
+    if not isinstance(paths, list):
+        return paths
+    own = [
+        one
+        for one in paths
+        if isinstance(one, str) and one.startswith(f"{root}/") and ".." not in one.split("/")
+    ]
+    return own[:_MOST_ADDED]
 
 
 def _is_nobody(key: str, model: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from memdir.agent.instructions import room
@@ -30,9 +31,10 @@ def gather(
     if not settings.features.instructions:
         return Sources()
     said = consents or Consents(places.state / "consents.json")
-    walk = Walk(ground(places, settings, consents=said, home=home))
+    around = ground(places, settings, consents=said, home=home)
+    walk = Walk(around)
     theirs = managed_files(places.layout) if managed is None else managed
-    for place in at_start(places, settings.instructions.files, managed=theirs):
+    for place in at_start(places, settings.instructions.files, managed=theirs, home=around.home):
         walk.add(place)
     limit = settings.instructions.max_bytes
     files = room.fitted(walk.files, limit)
@@ -48,7 +50,7 @@ def gather(
 
 def ground(places: Places, settings: Settings, *, consents: Consents, home: Path | None) -> Ground:
     """What all looks at this project share."""
-    home = home or Path.home()
+    home = Path(os.path.realpath(home or Path.home()))
     return Ground(
         tree=working_tree(places.cwd),
         home=home,

@@ -3,9 +3,9 @@
     *  ?  [a-z]  [!a]     within one name             **        any folders
     {ts,tsx}              either; may be nested       \\[        the character itself
 
-A path is one with `/`, and the whole of it has to fit. Braces that stand for more than a thousand patterns
-are taken as they are written; a `[` that is never closed fits nothing. Time for each pattern is in proportion
-to the path, whatever the pattern is.
+A path is one with `/`, and the whole of it has to fit. Braces that stand for more than a thousand patterns,
+or for too many characters, are taken as they are written; a `[` that is never closed fits nothing. Time for
+each pattern is in proportion to the path, whatever the pattern is.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from functools import lru_cache
 MOST = 1_000
 MOST_IN_ALL = 2_000
 """Patterns of one matcher, those without braces included; more fit nothing."""
-MOST_CHARACTERS = 4 * 1024 * 1024
+MOST_CHARACTERS = 128 * 1024
+"""Characters of all patterns of one matcher, braces expanded; those beyond fit nothing."""
 LONGEST = 16 * 1024
 """Characters of a pattern; a longer one fits nothing."""
+EACH = 64
+"""Characters that a pattern counts for besides its own: it takes time and room, however short it is."""
 
 Matcher = Callable[[str], bool]
 
@@ -32,13 +35,28 @@ def matcher(patterns: Iterable[str]) -> Matcher:
 
 @lru_cache(maxsize=256)
 def _matcher(patterns: tuple[str, ...]) -> Matcher:
-    ways: list[tuple[str, ...]] = []
-    for pattern in patterns:
-        if len(pattern) > LONGEST or len(ways) >= MOST_IN_ALL:
-            continue
-        room = MOST - len(ways)
-        ways += [_parts(plain) for plain in expanded(pattern, most=max(room, 1))]
+    ways = [_parts(plain) for plain in _plain(patterns)]
     return lambda path: any(_fits(path.split("/"), way) for way in ways)
+
+
+def cost(patterns: Iterable[str]) -> int:
+    """What a matcher of these takes of time and room, in characters."""
+    return sum(len(plain) + EACH for plain in _plain(patterns))
+
+
+def _plain(patterns: Iterable[str]) -> list[str]:
+    """The patterns without braces that count, as far as the budget goes."""
+    found, left = list[str](), MOST_CHARACTERS
+    for pattern in patterns:
+        if len(pattern) > LONGEST or len(found) >= MOST_IN_ALL:
+            continue
+        more = expanded(pattern, most=max(MOST - len(found), 1), characters=left)
+        size = sum(map(len, more))
+        if size > left:
+            break
+        found += more
+        left -= size
+    return found
 
 
 def escaped(path: str) -> str:
@@ -49,7 +67,7 @@ def escaped(path: str) -> str:
 # -- braces --------------------------------------------------------------------------------------------------
 
 
-def expanded(pattern: str, *, most: int = MOST) -> list[str]:
+def expanded(pattern: str, *, most: int = MOST, characters: int = MOST_CHARACTERS) -> list[str]:
     """The patterns that the braces stand for, in order; over the budget one, with its braces escaped."""
     groups = _groups(pattern)
     frames: list[tuple[list[str], list[str]]] = []  # what stands before, and the choices so far
@@ -67,7 +85,8 @@ def expanded(pattern: str, *, most: int = MOST) -> list[str]:
         if mark == "}":
             frames.pop()
             size = len(before) * len(choices)
-            if size > most or size * (len(before[0]) + len(choices[0])) > MOST_CHARACTERS:
+            longest = max(map(len, before)) + max(map(len, choices)) + len(pattern) - start
+            if size > most or size * longest > characters:
                 return [_literal(pattern)]
             now = [one + choice for one in before for choice in choices]
         elif len(choices) > most:
@@ -110,12 +129,15 @@ def _parts(pattern: str) -> tuple[str, ...]:
     if pattern.endswith("/**"):
         pattern += "/*"
     parts = ["**", "*"] if pattern == "**" else pattern.split("/")
-    return tuple(part for part in parts if part not in ("", "."))
+    named = [part for part in parts if part not in ("", ".")]
+    return tuple(part for at, part in enumerate(named) if part != "**" or named[at - 1 : at] != ["**"])
 
 
 def _fits(names: list[str], way: tuple[str, ...]) -> bool:
     """Whether the names are those of the pattern. All ways are followed at once: nothing is tried twice."""
     names = [name for name in names if name not in ("", ".")]
+    if len(way) - way.count("**") > len(names):
+        return False
     reached = {0}
     for part in way:
         if not reached:

@@ -25,7 +25,7 @@ _ENDS = ".,;:!?)]}>'\"*_’”»…。，、；：！？）】」』"
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _APART = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|#|\|)|[ \t]*>")
 """What a line begins with that does not belong to the paragraph above it."""
-_OTHER_MACHINES = ("//", "\\\\")
+_OTHER_MACHINE = re.compile(r"(?:~[/\\])?[/\\]{2}")
 _TICKS = re.compile("`+")
 
 
@@ -57,7 +57,7 @@ def located(token: str, folders: Sequence[Path], home: Path) -> Path | None:
     """
     for given in spellings(token):
         for folder in folders:
-            if given.startswith(_OTHER_MACHINES):
+            if _OTHER_MACHINE.match(given):
                 continue
             path = home / given[2:] if given.startswith("~/") else folder / given
             try:

@@ -19,7 +19,7 @@ from memdir.agent.instructions import globs, room
 from memdir.agent.instructions.consent import Consents
 from memdir.agent.instructions.gather import ground
 from memdir.agent.instructions.message import later_message, note
-from memdir.agent.instructions.places import at_start, between, in_folder
+from memdir.agent.instructions.places import Place, at_start, between, bounds, in_folder
 from memdir.agent.instructions.sources import Instruction, Rule, Waiting
 from memdir.agent.instructions.walk import Walk
 from memdir.agent.place import place
@@ -46,13 +46,15 @@ class OnDemand:
         self._places, self._settings = places, settings
         self._consents = consents or Consents(places.state / "consents.json")
         self._ground = ground(places, settings, consents=self._consents, home=home)
+        self._within = bounds(self._ground.tree, places.cwd, self._ground.home)
         self._looked: set[str] = set()
         self._open: dict[str, Path] = {}
         self._told: dict[str, None] = {}
         self._news: list[str] = []
         self._waiting: dict[Path, Waiting] = {}
+        self._asked: dict[frozenset[Path], int | None] = {}  # what was looked at -> the consents then
         self._rules: tuple[Rule, ...] | None = None
-        self._stamps: dict[Path, int | None] = {}
+        self._stamps: dict[Path, int | None] = {}  # of the rules, their folders and the consents
         self._folders: dict[Path, tuple[tuple[int | None, ...], bool]] = {}
 
     @property
@@ -113,14 +115,12 @@ class OnDemand:
         nested = [
             one
             for folder in self._below(path)
-            for one in in_folder(
-                folder, self._settings.instructions.files, within=self._ground.tree, rules=False
-            )
+            for one in in_folder(folder, self._settings.instructions.files, within=self._within, rules=False)
         ]
         due = [rule for rule in self._known_rules() if self._fits(rule, path)]
         if not nested and not due:
             return
-        walk = Walk(self._ground, known=known, again=bool(self._waiting))
+        walk = Walk(self._ground, known=known, again=self._may_be_allowed([*nested, *due]))
         for one in nested:
             walk.add(one)
         count = len(walk.files)
@@ -134,6 +134,13 @@ class OnDemand:
             fresh = [one for one in found if not _is_seen(one, files)]
             if fresh:
                 yield why, fresh
+
+    def _may_be_allowed(self, looked: Sequence[Place | Rule]) -> bool:
+        """Whether something that waited may be allowed by now, since these were looked at last."""
+        key, now = frozenset(one.path for one in looked), _stamp(self._consents.path)
+        before = self._asked.get(key, -1)
+        self._asked[key] = now
+        return bool(self._waiting) and before != now
 
     # -- nested files --
 
@@ -152,9 +159,7 @@ class OnDemand:
         stamp = (_stamp(folder), _stamp(folder / ".claude"))
         kept = self._folders.get(folder)
         if kept is None or kept[0] != stamp:
-            files = in_folder(
-                folder, self._settings.instructions.files, within=self._ground.tree, rules=False
-            )
+            files = in_folder(folder, self._settings.instructions.files, within=self._within, rules=False)
             kept = stamp, any(os.path.lexists(one.path) for one in files)
             self._folders[folder] = kept
         return kept[1]
@@ -162,19 +167,23 @@ class OnDemand:
     # -- rules --
 
     def _known_rules(self) -> tuple[Rule, ...]:
-        """The rules for certain files; looked for again only if one of their folders has changed."""
-        stamps = {folder: _stamp(folder) for folder in self._stamps}
+        """The rules for certain files; looked for again only if one of them, of their folders or of what the
+        person said has changed."""
+        stamps = {path: _stamp(path) for path in self._stamps}
         if self._rules is None or stamps != self._stamps:
             walk = Walk(self._ground)
             folders = [
                 one
-                for one in at_start(self._places, self._settings.instructions.files, managed=())
+                for one in at_start(
+                    self._places, self._settings.instructions.files, managed=(), home=self._ground.home
+                )
                 if one.is_folder
             ]
             for one in folders:
                 walk.add(one)
             self._rules = tuple(walk.rules)
-            self._stamps = {folder: _stamp(folder) for folder in (*(f.path for f in folders), *walk.folders)}
+            seen = (*(folder.path for folder in folders), *walk.seen, self._consents.path)
+            self._stamps = {path: _stamp(path) for path in seen}
         return self._rules
 
     def _fits(self, rule: Rule, path: Path) -> bool:
@@ -222,8 +231,8 @@ def _is_seen(one: Instruction, files: FileState) -> bool:
     return seen is not None and not seen.partial and seen.data == one.data
 
 
-def _stamp(folder: Path) -> int | None:
+def _stamp(path: Path) -> int | None:
     try:
-        return folder.stat().st_mtime_ns
+        return path.stat().st_mtime_ns
     except OSError:
         return None

@@ -77,7 +77,15 @@ def managed_files(layout: str, platform: str = sys.platform) -> tuple[Path, ...]
     return (*ours, theirs) if layout == "claude" else ours
 
 
-def at_start(places: Places, convention: Convention, *, managed: tuple[Path, ...]) -> Iterator[Place]:
+def bounds(tree: Path, folder: Path, home: Path) -> Path:
+    """What a file in a folder of the working tree must not lead out of: the tree. Where that holds all that
+    the person has (a repository of their home), it is the folder: what was put there is not all theirs."""
+    return folder if home.is_relative_to(tree) else tree
+
+
+def at_start(
+    places: Places, convention: Convention, *, managed: tuple[Path, ...], home: Path
+) -> Iterator[Place]:
     """All places that count from the beginning."""
     yield from (Place(path=path, what="managed", managed=True) for path in managed)
     for name in _names(convention, local=False):
@@ -88,7 +96,7 @@ def at_start(places: Places, convention: Convention, *, managed: tuple[Path, ...
     if above is not None:
         yield from in_folder(above, convention, within=above)
     for folder in between(tree, places.cwd):
-        yield from in_folder(folder, convention, within=tree)
+        yield from in_folder(folder, convention, within=bounds(tree, folder, home))
 
 
 def in_folder(folder: Path, convention: Convention, *, within: Path, rules: bool = True) -> Iterator[Place]:

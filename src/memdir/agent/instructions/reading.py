@@ -58,16 +58,19 @@ def look(path: Path) -> Look | None:
     )
 
 
-def take(found: Look) -> tuple[bytes, str]:
-    """The bytes of the file, and its text.
+def take(found: Look, *, within: Path | None = None) -> tuple[bytes, str]:
+    """The bytes of the file, and its text. A file that was `within` a folder when it was looked at is read
+    there: no link is followed that was put in its way since.
 
     Raises:
         Refused: it is over 4 MiB, no text, or can't be read.
     """
+    if within is not None and not found.real.is_relative_to(os.path.realpath(within)):
+        within = None
     if found.size > MAX_FILE:
         raise Refused(f"is over {MAX_FILE // 1024 // 1024} MiB")
     try:
-        data = read_file(found.real, limit=MAX_FILE + 1)
+        data = read_file(found.real, limit=MAX_FILE + 1, within=within)
     except (OSError, UnsafePath, ValueError) as error:
         raise Refused(_why(error)) from error
     if len(data) > MAX_FILE:

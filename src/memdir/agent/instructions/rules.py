@@ -10,12 +10,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 from memdir.memory import frontmatter
 
 MOST_FILES = 500
 MOST_ENTRIES = 10_000
+DEEPEST = 32
+"""Folders in each other that are looked into: where a path leads takes the longer the deeper it is."""
+
+_REMARK = re.compile(r"(?<!\s)\s+#.*$")
+_HERE = re.compile(r"\A(?:\./)+")
 
 
 class Found:
@@ -28,9 +34,14 @@ class Found:
         self._enter = enter
         self._entries = MOST_ENTRIES
         self._seen: set[tuple[int, int]] = set()
-        left = [folder]
+        left = [(folder, 0)]
         while left:
-            left += reversed(self._look(left.pop()))
+            place, depth = left.pop()
+            inner = self._look(place)
+            if depth < DEEPEST:
+                left += [(one, depth + 1) for one in reversed(inner)]
+            elif inner:
+                self.more = True
 
     def _look(self, folder: Path) -> list[Path]:
         """Take in the rules of one folder; the folders in it."""
@@ -40,8 +51,8 @@ class Found:
             if key in self._seen or not self._enter(folder):
                 return []
             self._seen.add(key)
-            with os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+            with os.scandir(folder) as entries:  # one too many is enough to know
+                found = sorted(islice(entries, self._entries + 1), key=lambda entry: entry.name)
         except OSError:
             return []
         self.folders.append(folder)
@@ -89,7 +100,7 @@ def parsed(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _uncommented(line: str) -> str:
-    return "" if line.startswith("#") else re.sub(r"\s+#.*$", "", line) if '"' not in line else line
+    return "" if line.startswith("#") else _REMARK.sub("", line) if '"' not in line else line
 
 
 def _is_quoted(item: str) -> bool:
@@ -101,9 +112,7 @@ def _pattern(item: str) -> str:
     item = item.strip()
     if _is_quoted(item):
         item = item[1:-1].strip()
-    while item.startswith("./"):
-        item = item[2:]
-    item = item.lstrip("/")
+    item = _HERE.sub("", item).lstrip("/")
     return "" if item in frontmatter.NULLS else item
 
 

@@ -6,6 +6,7 @@ lead out of the project unless the person agreed; nothing leads to where credent
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +15,8 @@ from memdir.agent.credentials import holds_secrets
 from memdir.agent.instructions import comments, globs, imports, rules
 from memdir.agent.instructions.consent import Consents
 from memdir.agent.instructions.places import Place
-from memdir.agent.instructions.reading import Key, Look, Refused, look, take
-from memdir.agent.instructions.sources import Instruction, Rule, Waiting
+from memdir.agent.instructions.reading import MAX_FILE, Key, Look, Refused, look, take
+from memdir.agent.instructions.sources import Instruction, Rule, Waiting, What
 from memdir.fs import inside
 from memdir.memory.fence import exact, fenced
 
@@ -26,8 +27,21 @@ MOST_FILES = 500
 MOST_BYTES = 16 * 1024 * 1024
 """What is read of instructions at most."""
 
+MOST_IMPORTS = 5_000
+"""Imports that are looked for at most, in all texts together. To find out where a path leads takes the square
+of its depth, so that a deep one counts for many."""
+
+DEEP = 32
+"""Names of a path that counts for one."""
+
+MOST_PATTERNS = 256 * 1024
+"""What the patterns of all rules may cost together (`globs.cost`)."""
+
 MOST_TOLD = 50
 """Problems, and files that wait for consent, that are told at most."""
+
+_TWINS: frozenset[What] = frozenset({"managed", "user", "project", "local"})
+"""Of these, two in one folder with the same text are one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +57,12 @@ class Ground:
 def excluder(patterns: Iterable[str], home: Path) -> Callable[[Path], bool]:
     """Whether a path, as it is written or where it really is, fits one of these globs on absolute paths.
 
-    `~/` is the home folder; a pattern that begins nowhere may begin anywhere.
+    `~/` is the home folder; a pattern that begins nowhere may begin anywhere. The strongest source stands
+    first and the person's own last: a project between them that says too much takes the room of neither.
     """
-    given = [pattern.strip() for pattern in patterns]
-    fits = globs.matcher(_absolute(pattern, home) for pattern in given if pattern)
-    return lambda path: fits(path.as_posix())
+    given = [_absolute(stripped, home) for pattern in patterns if (stripped := pattern.strip())]
+    first, last = globs.matcher(given), globs.matcher(reversed(given))
+    return lambda path: first(path.as_posix()) or last(path.as_posix())
 
 
 def _absolute(pattern: str, home: Path) -> str:
@@ -61,23 +76,25 @@ class Walk:
     """Takes in places, one after the other; what came of it is in the attributes, in order.
 
     `known`: files that are in the conversation already; they don't come again. `again`: what they import is
-    looked for all the same, since it may be allowed by now.
+    looked for all the same, since it may be allowed by now. `seen` are the rules and folders of rules that
+    were looked at.
     """
 
     def __init__(self, ground: Ground, *, known: Iterable[Path] = (), again: bool = False) -> None:
         self.files: list[Instruction] = []
         self.rules: list[Rule] = []
-        self.folders: list[Path] = []
+        self.seen: list[Path] = []
         self._problems: dict[str, None] = {}
         self._waiting: dict[Path, Waiting] = {}
         self._ground = ground
         self._depths: dict[Key, int] = {}
         self._texts: set[tuple[Path, str]] = set()
         self._bytes = 0
+        self._imports = MOST_IMPORTS
+        self._patterns = MOST_PATTERNS
+        self._again = again
         looks = [found for path in known if (found := self._look(path)) is not None]
         self._known = {found.key for found in looks}
-        if not again:
-            self._depths |= dict.fromkeys(self._known, 0)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -106,14 +123,14 @@ class Walk:
 
     def _add_folder(self, place: Place) -> None:
         found = rules.Found(place.path, enter=lambda folder: self._may_enter(folder, place))
-        self.folders += found.folders
+        self.seen += (*found.folders, *found.files)
         if found.more:
             self._tell(place.path, "holds too many files: not all of its rules are looked at")
         for path in found.files:
             self._add_file(replace(place, path=path, is_folder=False), depth=0, by=None)
 
     def _may_enter(self, folder: Path, place: Place) -> bool:
-        if place.within is None or inside(place.within, folder):
+        if place.within is None or _is_inside(place.within, folder):
             return True
         real = folder.resolve()
         return self._is_allowed(real, by=folder, why="outside") is True
@@ -125,14 +142,17 @@ class Walk:
         found = self._look(path)
         if found is None or self._is_excluded(place, found):
             return
-        seen = self._depths.get(found.key)
+        self._imports -= (len(found.real.parts) // DEEP) ** 2
+        seen, is_known = self._depths.get(found.key), found.key in self._known
+        if is_known and not self._again and place.what not in _TWINS:
+            return
         if (seen is not None and seen <= depth) or not self._may_load(place, found, by):
             return
-        if seen is None and (len(self._depths) >= MOST_FILES or self._bytes + found.size > MOST_BYTES):
-            self._problems.setdefault("there are too many files of instructions: not all are looked at")
+        if seen is None and (len(self._depths) >= MOST_FILES or self._is_over(found)):
+            self._tell_too_many()
             return
         try:
-            data, raw = take(found)
+            data, raw = take(found, within=place.within)
         except Refused as refused:
             self._depths[found.key] = 0
             self._tell(path, f"{refused}: it is not loaded")
@@ -144,10 +164,11 @@ class Walk:
             return
         self._depths[found.key] = depth
         text = comments.stripped(body)
-        is_new = seen is None and found.key not in self._known
-        if is_new and not self._is_twin(place, text):
+        is_new = seen is None and not self._is_twin(place, text)
+        if is_new and not is_known:
             self._take_in(place, found, data=data, raw=raw, text=text, by=by, patterns=patterns)
-        self._add_imports(text, place, found, depth)
+        if self._again or not is_known:
+            self._add_imports(text, place, found, depth)
 
     def _put_off(self, place: Place, patterns: tuple[str, ...]) -> None:
         rule = Rule(
@@ -156,8 +177,13 @@ class Walk:
             root=place.root or self._ground.tree,
             within=place.within,
         )
-        if rule not in self.rules:
-            self.rules.append(rule)
+        if rule in self.rules:
+            return
+        self._patterns -= globs.cost(patterns)
+        if self._patterns < 0:
+            self._tell(place.path, "is for too many paths, with the rules before it: it is not loaded")
+            return
+        self.rules.append(rule)
 
     def _take_in(
         self,
@@ -196,12 +222,24 @@ class Walk:
             except OSError as error:
                 self._tell(place.path, f"imports {exact(token)}, which can't be looked at ({error.strerror})")
                 continue
+            self._imports -= 1
+            if self._imports < 0:
+                self._tell_too_many()
+                return
             if path is None:
                 continue
             if depth >= DEEPEST:
                 self._tell(place.path, f"is {DEEPEST} imports deep: what it imports is not loaded")
                 return
-            self._add_file(replace(place, path=path, what="import"), depth=depth + 1, by=place.path)
+            within = place.within or self._owner_of(path, found)
+            one = replace(place, path=path, what="import", within=within)
+            self._add_file(one, depth=depth + 1, by=place.path)
+
+    def _owner_of(self, path: Path, by: Look) -> Path | None:
+        """The project, if a file of somebody who is trusted imports one of the project's: that one is not."""
+        tree = self._ground.tree
+        is_ours = path.is_relative_to(tree) or _is_inside(tree, path)
+        return tree if is_ours and not _is_inside(tree, by.real) else None
 
     # -- what is left out --
 
@@ -217,9 +255,10 @@ class Walk:
         return not place.managed and (self._ground.excluded(place.path) or self._ground.excluded(found.real))
 
     def _is_twin(self, place: Place, text: str) -> bool:
-        """Whether another file of the same folder says the same."""
-        key = (place.path.parent, text)
-        if place.what not in ("managed", "user", "project", "local"):
+        """Whether another file of the same folder says the same; `.claude` is part of the one it is in."""
+        folder = place.path.parent
+        key = (folder.parent if folder.name == ".claude" else folder, text)
+        if place.what not in _TWINS:
             return False
         if key in self._texts:
             return True
@@ -229,9 +268,11 @@ class Walk:
     # -- consent --
 
     def _may_load(self, place: Place, found: Look, by: Path | None) -> bool:
+        if found.real in self._waiting and place.within is not None:
+            return False
         if self._keeps_secrets(place, found):
             why = "credentials"
-        elif place.within is not None and not inside(place.within, found.real):
+        elif place.within is not None and not _is_inside(place.within, found.real):
             why = "outside"
         else:
             return True
@@ -254,8 +295,20 @@ class Walk:
             )
         return said
 
+    def _is_over(self, found: Look) -> bool:
+        """Whether it is too much with what was read before; what is too big by itself is not read at all."""
+        return self._bytes + found.size > MOST_BYTES and found.size <= MAX_FILE
+
     def _tell(self, path: Path, what: str) -> None:
         self._problems.setdefault(f"{exact(str(path))} {what}")
+
+    def _tell_too_many(self) -> None:
+        self._problems.setdefault("there are too many files of instructions: not all are looked at")
+
+
+def _is_inside(folder: Path, path: Path) -> bool:
+    """As `inside`, which asks for each folder above a path; where the names say it already, at once."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)) or inside(folder, path)
 
 
 def keeps_secrets(path: Path, base: Path | None) -> bool:
