@@ -16,7 +16,7 @@ from memdir.agent.tools import TOOLS
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import ModelOverloaded, UsageError
 from memdir.memory.topic import Origin, parse
-from memdir.model.messages import Request, ToolResult, assistant
+from memdir.model.messages import Message, Request, ToolResult, assistant, person
 from memdir.testing import Line, ScriptedModel, call, say, tree
 from tests.agent.world import INDEX, NOW, TOPIC, World, results
 
@@ -107,27 +107,34 @@ async def test_what_a_fork_writes_is_neither_news_to_its_host_nor_seen_by_it_A4_
     assert "+Four spaces" in model.requests[-1].messages[-1].text
 
 
-async def test_a_fork_reads_the_repository_and_the_transcripts_of_its_conversation_A5(
+async def test_a_fork_reads_the_repository_and_nothing_of_other_conversations_A5_C5(
     world: World, tmp_path: Path
 ) -> None:
     for folder in ("refs", "objects"):
         (world.root / ".git" / folder).mkdir(parents=True)
     world.file(".git/HEAD", "ref: refs/heads/main\n")
     (world.root / "inner").mkdir()
-    readable = [world.file("README", "top\n"), tmp_path / "sessions" / "old.jsonl"]
-    outside = tmp_path / "other.txt"
+    readable, sessions = world.file("README", "top\n"), tmp_path / "sessions"
+    others = [sessions / "old.jsonl", sessions / "old" / "session-memory" / "summary.md", tmp_path / "x.txt"]
     agent, _ = await hosted(
-        world, [call("Read", file_path=str(path)) for path in (*readable, outside)], say("Done.")
+        world,
+        [
+            *(call("Read", file_path=str(path)) for path in (readable, *others)),
+            call("Grep", pattern="x", path=str(sessions)),
+            call("Bash", command=f"cat {others[1]}"),
+        ],
+        say("Done."),
     )
     agent.context = replace(agent.context, cwd=world.root / "inner")
     agent.transcript = Transcript.create(
         tmp_path / "sessions" / "s.jsonl", session_id="s", cwd=world.root, prefix=agent.prefix, at=NOW
     )
-    for path in (readable[1], outside):
-        path.write_text("{}\n")
+    for path in others:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n")
     ended = await extract(agent, world)
     errors = [block.is_error for block in ended.messages[2].content if isinstance(block, ToolResult)]
-    assert errors == [False, False, True]
+    assert errors == [False, *[True] * 5]
 
 
 async def test_a_fork_knows_what_its_host_has_seen_A4(world: World) -> None:
@@ -224,6 +231,23 @@ async def test_a_fork_begins_where_no_call_is_unanswered_or_from_a_snapshot(worl
     assert asked.requests[1].messages[:-1] == snapshot
     assert other.messages == []
     assert model.requests
+
+
+async def test_what_the_person_said_counts_where_a_forks_last_message_had_to_be_cut_E11(
+    world: World,
+) -> None:
+    """What the window has no room for is theirs all the same."""
+    path = world.memory.directory / "tabs.md"
+    agent, model = world.agent([call("Write", file_path=str(path), content=TOPIC), say("Saved.")])
+    model.window = 16_000
+    said, long = person("I indent with tabs, never spaces.", at=NOW), assistant("word " * 12_000)
+    read = assistant(call("Bash", command="seq 9000"))
+    answered = ToolResult(tool_use_id=read.tool_uses[0].id, content="line\n" * 20_000)
+    agent.add(said, long, person("Count.", at=NOW), read)
+    agent.add(Message(role="user", content=(answered,), origin="tool"))
+    ended = await extract(agent, world)
+    assert (ended.held, ended.topics) == ((), ("tabs.md",))
+    assert not any("never spaces" in message.text for message in model.requests[0].messages)
 
 
 async def test_a_fork_can_begin_from_nothing(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -399,6 +400,30 @@ async def test_words_instead_of_edits_of_a_model_that_calls_no_tools_are_no_note
     assert event.fields["error"] == "ToolsIgnored"
 
 
+@pytest.mark.parametrize("words", ["Done.", "I updated all sections.", "", filled(Task="Nothing yet, but b")])
+async def test_words_instead_of_edits_are_no_notes_and_reach_no_further_C3(stage: Stage, words: str) -> None:
+    notes, model, agent = await begun(stage, stage.edit("Task", "a"), say("Done."))
+    upto = notes.upto
+    await another(agent, notes, model, say(words))
+    assert notes.upto == upto
+    assert [event.fields["error"] for event in stage.told("failed")] == ["BadReply"]
+    assert stage.path.read_text() == filled(Task="a")
+
+
+async def test_who_was_asked_in_other_words_may_answer_in_others_C1(stage: Stage) -> None:
+    template = replace(OURS, prompt="This message is not from a person. $notes $path $oversize")
+    notes, _ = await one_run(stage, say("Nichts Neues."), template=template)
+    assert notes.upto is not None
+
+
+async def test_a_killed_process_leaves_no_notes_that_stay_unusable_C3(stage: Stage) -> None:
+    notes, model, agent = await begun(stage, stage.edit("Task", "<user " * 10_000), say("Done."))
+    assert notes.upto is None
+    await another(agent, notes, model, [stage.edit("Log", "a\0b"), stage.edit("Task", "b")], say("Done."))
+    assert stage.path.read_text() == filled(Task="b")
+    assert notes.upto == agent.messages[-1].id
+
+
 async def test_a_person_who_edits_during_a_run_is_not_overwritten_C3(stage: Stage) -> None:
     def by_hand(request: Request) -> Line:
         stage.path.write_text(filled(Task="by hand"))
@@ -496,6 +521,8 @@ async def test_over_the_budget_it_waits_and_says_so_once_H3(stage: Stage) -> Non
     assert len(stage.told("waiting")) == 1
     assert stage.told("failed") == []
     assert stage.path.read_text() == filled(Task="a")
+    await another(agent, notes, model, OverBudget("used up"))
+    assert len(stage.told("waiting")) == 2, "another day"
 
 
 async def test_in_a_small_window_the_fork_sees_what_is_new_C3(stage: Stage) -> None:

@@ -143,6 +143,19 @@ async def test_too_much_is_denied_C1(scene: Scene) -> None:
     assert "empty" in await scene.refuses("", "x" * 9_000, every=True)
 
 
+async def test_too_much_is_not_even_put_together_C1(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("memdir.session.rights.edit.replace")
+    for old in ("e", "\n", "\r\n"):  # Edit takes one line end for the other
+        assert "over 64 KiB" in await scene.refuses(old, "x" * 9_000, every=True)
+
+
+async def test_what_the_next_run_could_not_use_is_denied_C3(scene: Scene) -> None:
+    assert "NUL" in await scene.refuses(TASK, f"{TASK}\na\0b")
+    assert "over 64 KiB" in await scene.refuses(TASK, TASK + "\n<user" * 9_500), "fenced, it is longer"
+    assert "secret" in await scene.refuses(TASK, f"{TASK}\n{TOKEN[:20]}\r{TOKEN[20:]}")
+    assert len(scene.rights.digests) == 1
+
+
 async def test_nothing_at_all_may_be_done_for_a_summary_C4() -> None:
     for tool in ("Read", "Edit", "Bash"):
         verdict = await none_at_all()(call(tool, file_path="x"))

@@ -15,6 +15,7 @@ from typing import Literal
 
 from memdir.agent.events import FORKED
 from memdir.agent.fit.base import base_for
+from memdir.agent.fit.shorten import original
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Permission, for_fork
 from memdir.agent.tools import ToolContext
@@ -128,7 +129,7 @@ def _background(
         evidence=None,
         origin=Origin(session=agent.id, message=said, worker=label),
         memory_only=memory is not None,
-        beside=tuple(_beside_the_folder(agent)),
+        beside=(canonical_root(agent.context.cwd),),
         host=agent.files,
         wrote=[],
         deleted=[],
@@ -161,15 +162,9 @@ def _record_upto(agent: Agent, base: Sequence[Message]) -> list[Message]:
     somebody's word, too.
     """
     for at in range(len(agent.record) - 1, -1, -1):
-        if base and agent.record[at].id == base[-1].id:
+        if base and agent.record[at].id == original(base[-1]):
             return agent.record[: at + 1]
     return list(base)
-
-
-def _beside_the_folder(agent: Agent) -> list[Path]:
-    """What a fork may read besides memory and the working folder: its repository, and its transcripts."""
-    transcripts = [agent.transcript.path.parent] if agent.transcript else []
-    return [canonical_root(agent.context.cwd), *transcripts]
 
 
 def _report(agent: Agent, label: str, ended: Forked) -> None:

@@ -57,16 +57,20 @@ def still_open(lists: Iterable[Sequence[Item]]) -> list[Item]:
 
     The last state of an item counts. A list that repeats most of an earlier one replaces it.
     """
-    current: list[dict[str, Item]] = []  # the lists that still count, each by key
-    for found in lists:
+    current: dict[int, dict[str, Item]] = {}  # the lists that still count, each by key
+    home: dict[str, int] = {}  # in which of them a key stands
+    for number, found in enumerate(lists):
         new = {item.key: item for item in found if item.key}
-        if not new:
-            continue
-        current = [left for old in current if (left := _after(old, new))]
-        known = {key for old in current for key in old}
-        if added := {key: item for key, item in new.items() if key not in known}:
-            current.append(added)
-    return [item for one in reversed(current) for item in one.values() if not item.done]
+        for at in {home[key] for key in new if key in home}:  # the others stay as they are
+            if left := _after(current[at], new):
+                current[at] = left
+            else:
+                for key in current.pop(at):
+                    del home[key]
+        if added := {key: item for key, item in new.items() if key not in home}:
+            current[number] = added
+            home.update(dict.fromkeys(added, number))
+    return [item for one in reversed(current.values()) for item in one.values() if not item.done]
 
 
 def _after(old: dict[str, Item], new: dict[str, Item]) -> dict[str, Item]:

@@ -57,6 +57,9 @@ LEAD = 10_000
 EDITS = 3_000
 """Tokens that the edits and their results take in a run's second request, besides its answer."""
 
+LAST_WORDS = 200
+"""Characters in which a model says that there is nothing to add."""
+
 OnNoted = Callable[[str, str], None]
 """Hears of each success: the id of the last message that the notes cover, and the digest of the file."""
 
@@ -187,6 +190,7 @@ class Notes:
             with self._running:
                 how, data = await self._update(agent, base, record)
                 self._noted, self._tried, self._upto = tally, None, base[-1].id
+                self._is_told = False
                 self._tell_noted(data, how=how, seconds=anyio.current_time() - began)
                 self._on_noted(base[-1].id, fs.digest(data))
         except OverBudget as error:
@@ -263,12 +267,17 @@ class Notes:
         data = self._read()
         if fs.digest(data) not in rights.digests:
             raise Conflict(f"{self._path} was changed while the notes were brought up to date")
-        if data == before and called:
+        if data == before and (called or not self._is_believed(ended.messages[-1].text)):
             raise BadReply(f"{agent.model.name} could not bring the notes of the session up to date")
         text = self._text(data)
         if data != before and text.startswith(FIRST_LINE):  # it isn't rules alone any more
             data = self._put(text.removeprefix(FIRST_LINE).lstrip("\n"), data)
         return data
+
+    def _is_believed(self, said: str) -> bool:
+        """Whether an answer without any call says that nothing is new, and only that."""
+        asked_so = self._template.prompt is None
+        return len(said) <= LAST_WORDS and (not asked_so or "nothing" in said.casefold())
 
     def _put_back(self, before: bytes, rights: OnlyEdit) -> None:
         """Undo the fork's edits; what anybody else has put there meanwhile stays."""

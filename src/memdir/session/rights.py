@@ -18,6 +18,7 @@ from memdir.agent.tools import edit
 from memdir.agent.tools.text import decode
 from memdir.errors import MemdirError, SecretFound, ToolError
 from memdir.memory import leaks
+from memdir.memory.fence import fenced
 from memdir.model.messages import ToolUse
 from memdir.session.sections import LIMIT, Template, lost
 
@@ -74,14 +75,17 @@ class OnlyEdit:
             return _CHANGED
         text, shape = decoded
         every = bool(call.input.get("replace_all", False))
-        if every and text.count(old) * len(new) > LIMIT:
+        if every and _plain(text).count(_plain(old)) * len(new) > LIMIT:
             return _TOO_LARGE
         try:
             after, _, _ = edit.replace(text, old, new, shape, every=every, path=self._path)
             changed = shape.encode(after)
         except ToolError:
             return Allow()  # Edit says so itself, and changes nothing
-        if len(changed) > LIMIT:
+        read = fenced(after)  # as the next run has it, and writes it down first
+        if "\0" in after:
+            return Deny(reason="a NUL byte in it", text="a NUL byte is no text; write it without")
+        if max(len(changed), len(read.encode())) > LIMIT:
             return _TOO_LARGE
         if gone := lost(text, after, self._template):
             return Deny(
@@ -90,11 +94,17 @@ class OnlyEdit:
                 f"{', '.join(f'`{title}`' for title in gone)}. Edit only what stands below a heading.",
             )
         try:
-            leaks.refuse(after, text, name=self._path.name)
+            for one in (after, read):
+                leaks.refuse(one, text, name=self._path.name)
         except SecretFound as error:
             return Deny(reason="a secret in it", text=f"{error}. {error.hint or ''}".strip())
         self.digests.append(fs.digest(changed))
         return Allow()
+
+
+def _plain(text: str) -> str:
+    """With line ends as Edit compares them."""
+    return text.replace("\r\n", "\n")
 
 
 _CHANGED = Deny(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memdir.memory.fence import harmless
-from memdir.session.extractive.lines import Line, short
+from memdir.session.extractive.lines import Line, beginning, end, short
 from memdir.session.extractive.signs import Sign, size
 from memdir.session.extractive.talk import Call, Sentence, Talk
 
@@ -73,8 +73,8 @@ def _of_tools(calls: Sequence[Call]) -> Iterator[Line]:
     for call in calls:
         if not call.command or call.failed is not False:
             continue
-        end = call.result[-OUTCOME:]
-        lines = [harmless(raw[:300]) for raw in end.splitlines() if _RESULT.search(raw[:300])]
+        shown = (beginning(raw, 300) for raw in end(call.result, OUTCOME).splitlines())
+        lines = [harmless(raw) for raw in shown if _RESULT.search(raw)]
         for line in lines[-3:]:
             if line:
                 yield Line(who="tool", text=line, at=call.at, weight=2.0)

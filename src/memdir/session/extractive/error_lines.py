@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memdir.memory.fence import harmless
+from memdir.session.extractive.lines import beginning
 
 MOST = 5
 """Lines of one text: the first ones and the last ones."""
@@ -33,7 +34,7 @@ def of_failed(text: str, *, ran: bool) -> list[str]:
         rest = raw[-LAST:] if ran else raw[:1]
     else:
         rest = []
-    more = (harmless(line[:LONGEST]) for line in rest)
+    more = (harmless(beginning(line, LONGEST)) for line in rest)
     return _some([*lines, *(line for line in more if line and not is_none(line))])
 
 
@@ -70,7 +71,7 @@ def _some(lines: Sequence[str] | Iterator[str]) -> list[str]:
 def _lines(text: str, *, failed: bool) -> Iterator[str]:
     for start in _starts(text, failed=failed):
         end = text.find("\n", start, start + LONGEST)
-        line = harmless(text[start : end if end >= 0 else start + LONGEST])
+        line = harmless(beginning(text[start : end if end >= 0 else start + LONGEST + 1], LONGEST))
         if line and not is_none(line) and (is_report(line) or (failed and not _FINE.search(line))):
             yield line
 

@@ -17,6 +17,9 @@ CHANGED, NAMED, READ, MENTIONED = 4.0, 3.0, 2.0, 1.0
 MOST_NAMED = 12
 """So many paths of one sentence, which is a list otherwise."""
 
+MOST_PARTS = 14
+"""So many names at the end of a path tell it; nobody names more."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _File:
@@ -34,21 +37,41 @@ class _File:
         self.weight = max(self.weight, weight)
 
 
+class _Found:
+    """The files so far, also by each end of their paths: the last one that came with it."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, _File] = {}
+        self._ends: dict[str, _File] = {}
+
+    def at(self, path: str) -> _File:
+        """The file at this path, which may be new."""
+        if path not in self.files:
+            self.files[path] = one = _File(path=path)
+            parts = path.split("/")
+            self._ends.update(("/".join(parts[at:]), one) for at in range(1, len(parts))[-MOST_PARTS:])
+        return self.files[path]
+
+    def ending(self, path: str) -> _File | None:
+        """The known file that a shorter path ends."""
+        return self.files.get(path) or self._ends.get(path.removeprefix("./"))
+
+
 def files(talk: Talk) -> list[Line]:
     """Changed ones first, then those that the person named, then those read; the last ones of each first."""
-    found: dict[str, _File] = {}
+    found = _Found()
     for event in talk.events:
         if isinstance(event, Call):
             if event.path and event.failed is False and event.name in FILE_TOOLS:
                 how = _how(event)
-                _file(found, event.path).noted(how, event.at, READ if how == "read" else CHANGED)
+                found.at(event.path).noted(how, event.at, READ if how == "read" else CHANGED)
             continue
         for path in paths(event.text)[:MOST_NAMED]:
-            one = _same(found, path) or _file(found, path)
+            one = found.ending(path) or found.at(path)
             weight = NAMED if event.who == "person" else MENTIONED
             if event.who == "person" or not one.how:
                 one.noted(f"named by the {event.who}", event.at, weight)
-    kept = [one for one in found.values() if len(one.path) <= LONGEST]
+    kept = [one for one in found.files.values() if len(one.path) <= LONGEST]
     return sorted(map(_line, kept), key=lambda line: (-line.weight, -line.at))
 
 
@@ -61,18 +84,6 @@ def _how(call: Call) -> str:
     if call.name == "Read":
         return "read"
     return "created" if call.result.startswith(("Created", "File created")) else "changed"
-
-
-def _file(found: dict[str, _File], path: str) -> _File:
-    return found.setdefault(path, _File(path=path))
-
-
-def _same(found: dict[str, _File], path: str) -> _File | None:
-    """The known file that a shorter path ends."""
-    if path in found:
-        return found[path]
-    end = "/" + path.removeprefix("./")
-    return next((one for known, one in reversed(found.items()) if known.endswith(end)), None)
 
 
 def _line(one: _File) -> Line:

@@ -48,6 +48,20 @@ def short(text: str, longest: int = LONGEST) -> str:
     return f"{(kept[:word] if word > 0 else kept).rstrip()}{CUT}"
 
 
+def beginning(text: str, most: int) -> str:
+    """So many characters at most, and no half of a word: half of a secret looks like none."""
+    return text if len(text) <= most else text[:most].rstrip(_PLAIN)
+
+
+def end(text: str, most: int) -> str:
+    """The same of the end."""
+    return text if len(text) <= most else text[-most:].lstrip(_PLAIN)
+
+
+_PLAIN = "".join(map(chr, range(33, 127)))
+"""What words and secrets are spelled with, other scripts aside."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A heading and what stands below it, in order."""

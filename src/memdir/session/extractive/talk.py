@@ -16,6 +16,7 @@ from memdir import secrets
 from memdir.memory.fence import visible
 from memdir.model.messages import Message, ToolResult, ToolUse
 from memdir.session.carried import is_request
+from memdir.session.extractive.lines import beginning, end
 from memdir.session.extractive.sentences import pieces
 from memdir.session.extractive.signs import Sign, languages, signs
 from memdir.trust.pasted import own_words
@@ -133,17 +134,17 @@ def without_secrets(texts: Sequence[str]) -> list[str]:
     if not texts:
         return []
     whole = _GAP.join(text.replace(SECRET, "\ufffd") for text in texts)
-    parts, end = list[str](), 0
+    parts, upto = list[str](), 0
     for finding in secrets.scan(whole):
         gaps = whole.count(_GAP, finding.start, finding.end)
-        parts += [whole[end : finding.start], SECRET, f"{_GAP}{SECRET}" * gaps]
-        end = finding.end
-    return "".join((*parts, whole[end:])).split(_GAP)
+        parts += [whole[upto : finding.start], SECRET, f"{_GAP}{SECRET}" * gaps]
+        upto = finding.end
+    return "".join((*parts, whole[upto:])).split(_GAP)
 
 
 def shortened(text: str, most: int = MOST_TEXT) -> str:
     """A long text without its middle."""
-    return text if len(text) <= most else f"{text[: most // 2]}\n\n{text[-most // 2 :]}"
+    return text if len(text) <= most else f"{beginning(text, most // 2)}\n\n{end(text, most // 2)}"
 
 
 def _texts(told: Sequence[tuple[int, Message]]) -> dict[int, str]:
