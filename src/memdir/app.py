@@ -124,7 +124,7 @@ class Runtime:
 
         Raises:
             NotFound: there is no such transcript.
-            Conflict: that conversation is under way in another process.
+            Conflict: that conversation is under way already, here or in another process.
         """
         await self._mend()
         found = await anyio.to_thread.run_sync(self._reopened, resume) if resume is not None else None
@@ -335,6 +335,8 @@ class Runtime:
         transcript, recorded = found
         if recorded.session_id != transcript.path.stem:
             raise NotFound(f"{transcript.path} holds another conversation than its name says")
+        if any(one.agent.id == recorded.session_id for one in self.conversations):
+            raise Conflict("that conversation is under way already", hint="go on with it")
         self.events.emit(RESUMED, messages=len(recorded.context), skipped=recorded.skipped)
         return Start(
             session=recorded.session_id,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.agent.fit.shorten import LEAST, PICTURE, shorten
+from memdir.agent.fit.shorten import LEAST, PICTURE, original, shorten
 from memdir.model.messages import (
     Image,
     Message,
@@ -115,7 +115,7 @@ def test_a_cut_message_is_a_new_one_and_all_others_the_same_objects_C4() -> None
     cut = shorten(messages, room=5000, count=characters)
     assert [new is old for new, old in zip(cut, messages, strict=True)] == [True, True, False, True, True]
     assert cut[2].id != messages[2].id
-    assert replace(cut[2], id=messages[2].id, content=messages[2].content) == messages[2]
+    assert replace(cut[2], id=messages[2].id, content=messages[2].content, attachment=None) == messages[2]
 
 
 def test_a_file_of_which_a_part_was_left_out_was_shown_in_part_A2() -> None:
@@ -123,7 +123,8 @@ def test_a_file_of_which_a_part_was_left_out_was_shown_in_part_A2() -> None:
     about = {"kind": "seen", "seen": [*seen, "no note"], "more": 1}
     whole = replace(results("x" * 9000), attachment=about)
     (cut,) = shorten([whole], room=5000, count=characters)
-    assert cut.attachment == {"kind": "seen", "seen": [{**seen[0], "partial": True}, "no note"], "more": 1}
+    noted = [{**seen[0], "partial": True}, "no note"]
+    assert cut.attachment == {"kind": "seen", "seen": noted, "more": 1, "cut_from": whole.id}
     assert whole.attachment == {"kind": "seen", "seen": [*seen, "no note"], "more": 1}
 
 
@@ -202,7 +203,8 @@ def test_blocks_pairs_and_what_the_model_said_stay_and_it_fits_if_it_can_C4(
     for new, old in zip(cut, messages, strict=True):
         assert new is old or (new.id != old.id and estimate_message(new) < estimate_message(old))
         assert (new.role, new.origin, new.at) == (old.role, old.origin, old.at)
-        assert (new.attachment is None) == (old.attachment is None)
+        assert new is old or {**(old.attachment or {}), "cut_from": old.id} == new.attachment
+        assert original(new) == old.id
         assert new is old or old.origin != "assistant"
         assert len(new.content) == len(old.content)
         for block, before in zip(new.content, old.content, strict=True):

@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from memdir.agent.attachments import attached, relevant_memory
 from memdir.agent.file_state import FileState
+from memdir.agent.fit.shorten import original
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import ContextTooLong, ModelOverloaded, UsageError
 from memdir.model.messages import Message, Request, ToolResult, assistant, person
+from memdir.model.tokens import estimate, estimate_request
 from memdir.recall.surface import surfaced_bytes
 from memdir.session.compact import Compactor
+from memdir.session.draft import CARRIED
 from memdir.session.notes import Summary
+from memdir.session.plan import Limits, plan
 from memdir.session.sections import Template
 from memdir.testing import Line, ScriptedModel, call, say
 from tests.agent.world import NOW, World
@@ -175,13 +180,113 @@ async def test_a_request_that_the_model_refuses_makes_the_conversation_shorter_C
 
 
 async def test_one_message_that_is_too_long_does_not_end_the_conversation_C4(world: World) -> None:
-    it = desk(world, [say("Hello."), ContextTooLong("too long"), say("Yes.")])
+    it = desk(world, [say("Hello."), ContextTooLong("too long"), say("Long."), say("Yes.")])
     it.model.when(is_summary, *[ModelOverloaded("busy")] * 3)
     await it.agent.run("Hi")
-    with pytest.raises(ContextTooLong):
-        await it.agent.run("word " * 80_000)
+    assert (await it.agent.run("word " * 80_000)).text == "Long."
     assert (await it.agent.run("Are you there?")).text == "Yes."
     assert it.agent.size() < WINDOW
+
+
+@pytest.mark.parametrize("window", [8_000, 16_000, 60_000])
+async def test_a_message_larger_than_the_window_is_sent_cut_and_not_refused_first_C4(
+    world: World, window: int
+) -> None:
+    """By the conversation's own count, which is kept message by message: a cut copy has a size of its own."""
+    it = desk(world, [say("Long."), say("Yes.")], window=window)
+    it.model.when(is_summary, *[say("# Task\n\nBuild the shop.\n")] * 2)
+    typed = "word " * 80_000
+    await it.agent.run(typed)
+    await it.agent.run("Are you there?")
+    sizes = [estimate_request(request) for request in it.model.requests if not is_summary(request)]
+    assert max(sizes) < window
+    assert [one.text for one in it.agent.record if one.origin == "person"] == [typed, "Are you there?"]
+
+
+@pytest.mark.parametrize("script", ["word " * 60, "甲乙丙丁" * 70])
+async def test_a_hundred_open_points_take_no_more_than_there_is_room_for_C4(
+    world: World, script: str
+) -> None:
+    it = desk(world, [say("Noted."), *[say("word " * 100)] * 20], window=16_000)
+    it.model.when(is_summary, *[say("# Task\n\nBuild the shop.\n")] * 20)
+    await it.agent.run("\n".join(f"- [ ] {number} {script}" for number in range(100)))
+    for _ in range(20):
+        await it.agent.run("word " * 200)
+    (boundary,) = (one for one in it.agent.messages if (one.attachment or {}).get("kind") == "compaction")
+    assert "- [ ] 0 " in boundary.text
+    summary = Limits(window=16_000, answer=it.agent.prefix.max_tokens).summary()
+    assert estimate(boundary.text) < CARRIED + summary
+    assert len(it.told) <= 5
+
+
+async def test_what_is_said_while_the_persons_wish_is_done_stays_in_the_conversation_C4(
+    world: World, tmp_path: Path
+) -> None:
+    path, asked, go = tmp_path / "t.jsonl", anyio.Event(), anyio.Event()
+    it = desk(world, [say("Yes.")])
+    it.agent.transcript = Transcript.create(path, session_id="s", cwd=world.root, prefix=it.agent.prefix)
+    it.fill(30_000)
+
+    async def slow(_: Request) -> Line:
+        asked.set()
+        await go.wait()
+        return say("# Task\n\nBuild the shop.\n")
+
+    it.model.when(is_summary, slow)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(it.compactor.compact, it.agent)
+        await asked.wait()
+        it.agent.add(person("one thing more", at=NOW))
+        go.set()
+    assert it.agent.messages[-1].text == "one thing more"
+    assert list(read(path).context) == it.agent.messages
+    assert list(read(path).messages) == it.agent.record
+
+
+async def test_two_compactions_at_once_are_one_after_the_other_C4(world: World) -> None:
+    it = desk(world)
+    it.model.when(is_summary, *[say("# Task\n\nBuild the shop.\n")] * 2)
+    it.fill(30_000)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(it.compactor.compact, it.agent)
+    ids = [message.id for message in it.agent.record]
+    assert len(ids) == len(set(ids))
+    assert kinds(it.agent.messages).count("compaction") == 1
+
+
+async def test_what_begins_a_conversation_stays_if_it_can_not_be_gathered_anew_C4(world: World) -> None:
+    def broken(files: FileState) -> list[Message]:
+        files.saw(world.file("a.md"), data=b"", mtime_ns=0, partial=False, how="instructions")
+        raise OSError("the disk is gone")
+
+    it = desk(world, [say("Yes.")])
+    it.compactor._fresh = broken
+    it.model.when(is_summary, say("# Task\n\nBuild the shop.\n"))
+    first = attached("the instructions as they were", {"kind": "context"}, now=NOW)
+    it.agent.add(first)
+    it.fill(56_000)
+    await it.agent.run("Are you there?")
+    assert it.agent.messages[0] == first
+    assert kinds(it.agent.messages)[:3] == ["context", "date", "compaction"]
+    assert len(it.agent.files) == 0
+    (failed,) = [dict(event.fields) for event in world.told if event.name == "failed"]
+    assert failed == {"where": "compaction", "error": "OSError"}
+
+
+async def test_notes_that_reach_a_message_which_was_cut_cover_it_still_C4(world: World) -> None:
+    it = desk(world, [say("Long."), say("Yes.")], window=16_000)
+    await it.agent.run("word " * 20_000)
+    cut, answer = it.agent.messages[-2:]
+    assert original(cut) != cut.id
+    made = plan(
+        [cut, answer],
+        summarised=original(cut),
+        fixed=0,
+        limits=Limits(window=8_000, tail_tokens=1, tail_messages=1),
+        count=it.agent.size_of,
+    )
+    assert (made.at, made.covered) == (1, True)
 
 
 async def test_a_result_that_is_too_long_is_cut_and_keeps_its_call_C4(world: World) -> None:
@@ -239,6 +344,22 @@ async def test_it_is_not_tried_again_and_again_where_it_does_not_help_C4(world: 
     for _ in range(3):
         await it.agent.run("Are you there?")
     assert len(it.told) <= 2
+
+
+@pytest.mark.parametrize(("window", "begins_with"), [(16_000, 6_000), (16_000, 9_000), (32_000, 25_000)])
+async def test_where_no_full_answer_fits_it_is_not_made_at_each_request_C4(
+    world: World, window: int, begins_with: int
+) -> None:
+    """Long instructions in a small window: each time the conversation would be nearly all gone, and paid."""
+    it = desk(world, [*[call("Bash", command="seq 300")] * 40, say("Done.")], window=window)
+    long = attached("word " * (begins_with * 4 // 5), {"kind": "context"}, now=NOW)
+    it.compactor._fresh = lambda _: [long]
+    it.model.when(is_summary, *[say("# Task\n\n" + "word " * 1_000)] * 41)
+    it.agent.add(long)
+    await it.agent.run("Count.")
+    assert len(it.told) <= 41 // 4
+    sizes = [estimate_request(request) for request in it.model.requests if not is_summary(request)]
+    assert max(sizes) < window
 
 
 async def test_switched_off_it_acts_only_where_no_answer_fits_C4(world: World) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 from memdir import fs
 from memdir.errors import MemdirError
 from memdir.fs import digest
-from memdir.model.messages import Message
+from memdir.model.messages import Message, ToolUse
 
 How = Literal["read", "written", "surfaced", "index", "instructions", "carried"]
 """How the content came into the conversation. `read`, `written`: by a tool call. `surfaced`: recalled.
@@ -69,15 +69,16 @@ class FileState:
         `before`: the table so far, which has the contents at hand. A file that it does not know is read from
         the disk if it still is what was seen; otherwise its content is gone, and a change can't be shown.
         """
-        table, index = cls(), dict[Path, bytes | None]()
+        table, index, calls = cls(), dict[Path, bytes | None](), tuple[ToolUse, ...]()
         for message in messages:
             is_news = (message.attachment or {}).get("kind") in _DIFFERENCES
             for path, seen in _noted(message):
-                if is_news and path not in table._seen:
+                if (is_news or _is_edited(path, seen, calls)) and path not in table._seen:
                     continue  # what it differs from is not there
                 table._seen.pop(path, None)
                 table._seen[path] = seen
                 index[path] = _index_in(message) if seen.how == "index" else None
+            calls = message.tool_uses
         known = dict(before) if before is not None else {}
         for path, seen in table:
             whole = _with_content(path, seen, known.get(path))
@@ -114,6 +115,10 @@ class FileState:
         """
         if seen := self.known(path):
             self._seen[_key(path)] = replace(seen, no_news=by)
+
+    def become(self, other: FileState) -> None:
+        """Hold what another table does. Whoever works beside the conversation has this one (E8)."""
+        self._seen, self._shown = dict(other), {}
 
     def take_shown(self) -> list[dict[str, Any]]:
         """The notes of what was shown since this was asked last, each file once."""
@@ -181,6 +186,12 @@ def _noted(message: Message) -> Iterator[tuple[Path, Seen]]:
 def _is_kept(how: How, *, partial: bool) -> bool:
     """Whether a later content may be compared with it: what was shown, or all that counts of an index."""
     return not partial or how == "index"
+
+
+def _is_edited(path: Path, seen: Seen, calls: Sequence[ToolUse]) -> bool:
+    """Whether these calls changed a piece of the file: only a Write says all that it holds."""
+    written = (call.input.get("file_path") for call in calls if call.name == "Write")
+    return seen.how == "written" and all(Path(str(given)).name != path.name for given in written)
 
 
 _DIFFERENCES = frozenset({"changed_file", "index_changed"})

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,7 +25,8 @@ import anyio.to_thread
 from memdir.agent.attachments import changed_files, memory_write
 from memdir.agent.closing import interrupted
 from memdir.agent.events import ABORTED, CHANGED, DENIED, FAILED, HELD, TURN_ENDED, Events
-from memdir.agent.file_state import FileState, noted
+from memdir.agent.file_state import FileState, Seen, noted
+from memdir.agent.fit.shorten import original
 from memdir.agent.permissions import Deny, Permission
 from memdir.agent.tools import TOOLS, Tool, ToolContext
 from memdir.agent.tools.base import Output, check_input
@@ -35,7 +37,18 @@ from memdir.memory.history import By
 from memdir.memory.topic import Origin
 from memdir.model import tokens
 from memdir.model.client import ModelClient, OnText
-from memdir.model.messages import Message, Prefix, Reply, Request, Text, ToolResult, ToolUse, Usage, person
+from memdir.model.messages import (
+    Block,
+    Message,
+    Prefix,
+    Reply,
+    Request,
+    Text,
+    ToolResult,
+    ToolUse,
+    Usage,
+    person,
+)
 from memdir.prompts import render
 from memdir.trust.evidence import Evidence
 
@@ -111,7 +124,7 @@ class Agent:
     _read: tuple[int, Evidence] | None = field(default=None, init=False)
     _longer: tuple[Message, ...] = field(default=(), init=False)
     _measured: tuple[int, int] = field(default=(0, 0), init=False)
-    _sizes: dict[str, int] = field(default_factory=dict, init=False)
+    _sizes: dict[str, tuple[Sequence[Block], int]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """What a tool writes into memory is judged by the conversation as it stands at the call (E11)."""
@@ -141,25 +154,29 @@ class Agent:
 
     def size_of(self, message: Message) -> int:
         """About how many tokens a message is, as estimated and before any correction."""
-        if message.id not in self._sizes:
-            self._sizes[message.id] = tokens.estimate_message(message)
-        return self._sizes[message.id]
+        content, size = self._sizes.get(message.id, (None, 0))
+        if content is not message.content:  # a copy that was cut on trial has its id
+            size = tokens.estimate_message(message)
+            self._sizes.setdefault(message.id, (message.content, size))
+        return size
 
     def context_at(self, message: str) -> tuple[Message, ...]:
         """What the model had before it when the message with this id was the last one, as far as that is
-        known: now, or before the last compaction; else what it has now.
+        known: now, or before the last compaction; else what it has now, without calls that are open.
         """
         for context in (self.messages, self._longer):
             for at in range(len(context) - 1, -1, -1):
                 if context[at].id == message:
                     return tuple(context[: at + 1])
-        return tuple(self.messages)
+        is_open = self.messages and self.messages[-1].tool_uses
+        return tuple(self.messages[:-1] if is_open else self.messages)
 
     def recompose(self, head: Sequence[Message], kept: Sequence[Message], *, files: FileState) -> None:
         """Go on with a shorter conversation: `head`, which is new, and then `kept` (C4).
 
-        `kept` are messages of this one, or shortened copies of them, each call with its result. `files` is
-        what `head` shows of files; what else the conversation knows of files is what `kept` shows.
+        `kept` are messages of this one, or shortened copies of them (which are nobody's new words, and not in
+        the record), each call with its result. `files` is what `head` shows of files; what else the
+        conversation knows of files is what `kept` shows.
         """
         head = [message if message.at else replace(message, at=self.context.now()) for message in head]
         context = [*head, *kept]
@@ -169,13 +186,18 @@ class Agent:
                 self.transcript.compact(context, known=known, at=self.context.now())
             except Exception as error:  # noqa: BLE001 - as in `add`: what was not written is written later
                 self._log_failure("transcript", error)
-        recorded = {message.id for message in self.messages}
+        recorded = {message.id for message in self.record}
         self._longer = tuple(self.messages)
-        self.record += [message for message in context if message.id not in recorded]
-        before = FileState({**dict(self.files), **dict(files)})
-        self.context = replace(self.context, files=FileState.of(context, before=before))
+        self.record += [message for message in context if original(message) not in recorded]
+        before = {**dict(self.files), **{path: self._shown_now(path, seen) for path, seen in files}}
+        self.files.become(FileState.of(context, before=FileState(before)))
         self.messages[:] = context
         self._measured, self._read = (0, 0), None
+
+    def _shown_now(self, path: Path, seen: Seen) -> Seen:
+        """What is shown of a file, which a background job may have written since it was looked at (E8)."""
+        known = self.files.known(path)
+        return seen if known is None else replace(seen, no_news=known.no_news)
 
     def close_calls(self) -> None:
         """Answer the calls that a killed process left open: nobody knows what came of them."""

@@ -9,11 +9,12 @@
 
 The first record holds what every request begins with, so that a resumed conversation continues byte for byte.
 A compaction says what the conversation consists of from there on: messages that stand above, by their ids,
-and new ones, whole. It is one line, so that it is there or not (C4). `notes`: the running summary covers all
-up to that message; `digest` is of its file (C3). Blocks have the shape of the Messages API, with a few fields
-more. What a person types stands there as typed, secrets included: the file is the owner's alone (0600). An
-existing transcript is never overwritten. A torn or odd line costs that line only, and a disk that was full
-for a while costs nothing: what could not be written is written first the next time.
+and new ones, whole; one that was cut for it belongs to the context, and was not said again. It is one line,
+so that it is there or not (C4). `notes`: the running summary covers all up to that message; `digest` is of
+its file (C3). Blocks have the shape of the Messages API, with a few fields more. What a person types stands
+there as typed, secrets included: the file is the owner's alone (0600). An existing transcript is never
+overwritten. A torn or odd line costs that line only, and a disk that was full for a while costs nothing: what
+could not be written is written first the next time.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any, assert_never, get_args
 
 from memdir import fs
 from memdir.agent.closing import closed
+from memdir.agent.fit.shorten import original
 from memdir.errors import Conflict, NotFound
 from memdir.model.messages import (
     Block,
@@ -224,7 +226,7 @@ class _Said:
     def _compacted(self, told: Sequence[object]) -> bool:
         """The context is what is told, less what was lost. A record that is odd changes nothing."""
         found: list[Message | None] = [
-            self.messages.get(one)
+            self.messages.get(one, self.context.get(one))
             if isinstance(one, str)
             else _message_in(one)
             if isinstance(one, dict)
@@ -240,7 +242,7 @@ class _Said:
         return True
 
     def _add(self, message: Message) -> None:
-        self.messages.setdefault(message.id, message)
+        self.messages.setdefault(original(message), message)  # what was cut was not said again
         self.context[message.id] = message
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from memdir.model.messages import (
     Block,
@@ -52,8 +53,12 @@ _LEARNED_FROM = 200
 """Estimated tokens of the smallest request that says something about a model's tokenizer."""
 
 
+@lru_cache(maxsize=2048)
 def estimate(text: str) -> int:
-    """About how many tokens `text` is; 0 only for the empty text."""
+    """About how many tokens `text` is; 0 only for the empty text.
+
+    A conversation is looked at some times for each request, and most of it is what it was.
+    """
     text = _SPACED.sub(r"\1\1\1\1", text)
     dense = sum(len(run) for run in _CJK.findall(text))
     rest = len(_CJK.sub("", text).encode("utf-8", "replace"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 from memdir import secrets
@@ -26,6 +26,12 @@ from memdir.trust.pasted import own_words
 
 LONGEST_REQUEST = 500
 """Tokens of a request that are carried over."""
+
+LONGEST_TODO = 60
+"""Tokens of one thing to do."""
+
+ALL_TODOS = 700
+"""Tokens of all of them."""
 
 MOST_TODOS = 30
 MOST_FILES = 5
@@ -46,14 +52,17 @@ def last_request(messages: Sequence[Message], limit_tokens: int = LONGEST_REQUES
 
 
 def open_todos(messages: Sequence[Message], *, limit: int = MOST_TODOS) -> tuple[str, ...]:
-    """The texts of the checkboxes that are not ticked, those of the newest list first, `limit` at most.
+    """The texts of the checkboxes that are not ticked, those of the newest list first, `limit` at most, and
+    not more than there is room for: in some scripts a few lines are thousands of tokens.
 
     Of the person and of the assistant. The last state of an item counts, and a newer list that repeats most
     of an earlier one replaces it.
     """
     lists = [items(message.text) for message in messages if message.origin in ("person", "assistant")]
-    texts = (harmless(_without_secrets(item.text)) for item in still_open(lists))
-    return tuple(islice(filter(None, texts), limit))
+    texts = (cut(harmless(_without_secrets(item.text)), LONGEST_TODO) for item in still_open(lists))
+    found = tuple(islice(filter(None, texts), limit))
+    taken = accumulate(map(estimate, found))
+    return tuple(text for text, upto in zip(found, taken, strict=True) if upto <= ALL_TODOS)
 
 
 def recent_files(

@@ -43,8 +43,12 @@ RESERVE = 13_000
 """Tokens of the window that a request is to leave."""
 
 AIR = 2_000
-"""Tokens by which a conversation has to grow before what did not help is tried again."""
+"""Tokens by which a conversation has to grow before what did not help is tried again; less in a small window
+(an eighth of it).
+"""
 
+FULL = 94
+"""Percent of the window from which on it is tried at each request, whether it helps or not."""
 
 SHORT = 5
 """Percent of what a refused request came to, by which the window is smaller at the least."""
@@ -105,6 +109,8 @@ class Compactor:
         self._wait = wait
         self._window: int | None = None  # as it turned out to be, where that is less than was said
         self._not_before = 0  # tokens
+        self._in_vain_before = 0  # the same where no answer of full length fits, and it can't be helped
+        self._alone = anyio.Lock()  # a turn may begin while the person's own wish is being done
 
     # -- when --
 
@@ -112,6 +118,10 @@ class Compactor:
         """The hook before each request. `overflow`: the model has just refused one as too long. Whether the
         conversation is shorter now.
         """
+        async with self._alone:
+            return await self._make_room(agent, overflow)
+
+    async def _make_room(self, agent: Agent, overflow: bool) -> bool:
         size, limits = agent.size(), self._limits(agent)
         if overflow:
             if size * BELIEVED >= limits.window:
@@ -121,15 +131,19 @@ class Compactor:
         elif not self._is_time(size, limits):
             return False
         trigger: Trigger = "overflow" if overflow else "auto"
-        done = await self._compact(agent, limits, trigger=trigger, last=overflow or must(size, limits))
-        after = agent.size()
-        self._not_before = after + AIR if done is None or is_due(after, limits) else 0
+        last = overflow or must(size, limits)
+        done = await self._compact(agent, limits, trigger=trigger, last=last)
+        after, window = agent.size(), self._limits(agent).window
+        grown = after + min(AIR, window // 8)
+        self._not_before = grown if done is None or is_due(after, limits) else 0
+        in_vain = last and must(after, limits)
+        self._in_vain_before = min(grown, window * FULL // 100) if in_vain else 0
         return done is not None
 
     def _is_time(self, size: int, limits: Limits) -> bool:
         if not is_due(size, limits) or (not self._automatic and not must(size, limits)):
             return False
-        return size >= self._not_before or must(size, limits)
+        return size >= (self._in_vain_before if must(size, limits) else self._not_before)
 
     async def compact(self, agent: Agent, *, instructions: str | None = None) -> Compacted:
         """Make the conversation shorter because the person wants it, between two turns. `instructions`: what
@@ -142,9 +156,9 @@ class Compactor:
         if agent.is_running:
             raise UsageError("an answer is under way", hint="break it off with Ctrl-C first, or wait for it")
         agent.close_calls()
-        done = await self._compact(
-            agent, self._limits(agent), trigger="manual", last=not instructions, instructions=instructions
-        )
+        async with self._alone:
+            limits, last = self._limits(agent), not instructions
+            done = await self._compact(agent, limits, trigger="manual", last=last, instructions=instructions)
         if done is None:
             raise UsageError(
                 "there is nothing to condense yet: what is there would stay word for word",
@@ -196,6 +210,7 @@ class Compactor:
         head, kept = await anyio.to_thread.run_sync(make)
         if draft.size(head, kept) >= before:
             return None
+        kept = (*kept, *draft.said_since())
         gone = len(agent.messages) - len(kept)
         agent.recompose(head, kept, files=draft.files)
         done = Compacted(

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from memdir.agent.attachments import compaction_boundary, date_news
 from memdir.agent.attachments.compaction import How, Trigger
+from memdir.agent.events import FAILED
 from memdir.agent.file_state import FileState, noted
-from memdir.agent.fit.shorten import shorten
+from memdir.agent.fit.shorten import original, shorten
 from memdir.agent.loop import Agent
 from memdir.model import tokens
 from memdir.model.messages import Message, Request
@@ -44,13 +45,24 @@ class Draft:
         self.files = FileState()
         self._agent, self._limits = agent, limits
         self._now = agent.context.now()
-        begin = list(fresh(self.files))
+        self._lead = _lead(agent.messages)
+        begin = self._begun(fresh)
         day = date_news(begin, self._now)
         self._fresh = noted([*begin, *([day] if day else [])], self.files.take_shown())
-        self._lead = _lead(agent.messages)
         self._body = agent.messages[self._lead :]
+        self._end = self._lead + len(self._body)
         prefix = tokens.estimate_request(Request(prefix=agent.prefix, messages=()))
         self._fixed = math.ceil(prefix * agent.model.scale) + self._sum(self._fresh) + CARRIED
+
+    def _begun(self, fresh: Fresh) -> list[Message]:
+        """The first messages anew; as they are, if that fails: the person is to be able to go on."""
+        try:
+            return list(fresh(self.files))
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the disk
+            self._agent.events.emit(FAILED, where="compaction", error=type(error).__name__)
+            self.files = FileState()
+            lead = self._agent.messages[: self._lead]
+            return [one for one in lead if (one.attachment or {}).get("kind") in ("context", "index")]
 
     @property
     def summary_limit(self) -> int:
@@ -76,8 +88,12 @@ class Draft:
 
     def said_before(self, at: int) -> tuple[Message, ...]:
         """All of the record that the tail does not hold."""
-        kept = {message.id for message in self._body[at:]}
+        kept = {original(message) for message in self._body[at:]}
         return tuple(message for message in self._agent.record if message.id not in kept)
+
+    def said_since(self) -> tuple[Message, ...]:
+        """What came into the conversation since this was begun, which stays as it is."""
+        return tuple(self._agent.messages[self._end :])
 
     def made(
         self, summary: str, *, trigger: Trigger, how: How, at: int
@@ -107,7 +123,7 @@ class Draft:
 
     def shortened(self) -> tuple[list[Message], tuple[Message, ...]]:
         """The same for a conversation of which nothing can go: what it began with, and the rest cut."""
-        head = self._agent.messages[: self._lead]
+        head, self.files = self._agent.messages[: self._lead], FileState()  # it shows what it did
         room = self._limits.room() - LEFT - (self._fixed - CARRIED - self._sum(self._fresh)) - self._sum(head)
         return list(head), shorten(self._body, room=room, count=self._count)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memdir.agent.fit.places import front, is_place, last_step, places, sizes_from
+from memdir.agent.fit.shorten import original
 from memdir.model.messages import Message
 from memdir.session.sections import TOTAL
 
@@ -149,7 +150,7 @@ def _after(messages: Sequence[Message], summarised: str | None) -> int:
     if summarised is None:
         return 0
     numbers = range(len(messages), 0, -1)
-    return next((number for number in numbers if messages[number - 1].id == summarised), 0)
+    return next((number for number in numbers if original(messages[number - 1]) == summarised), 0)
 
 
 def _start(

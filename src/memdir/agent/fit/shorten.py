@@ -34,8 +34,9 @@ def shorten(
 ) -> tuple[Message, ...]:
     """The messages, cut so that they take at most `room` tokens; as small as they get, where that is more.
 
-    A message that was cut is a new one with a new id. It shows no file whole any more, and its notes of what
-    it shows (`attachment["seen"]`) say so. Every other message is the same object.
+    A message that was cut is a new one with a new id, and names the one it was cut from (`original`). It
+    shows no file whole any more, and its notes of what it shows (`attachment["seen"]`) say so. Every other
+    message is the same object.
     """
     sizes = [count(message) for message in messages]
     if sum(sizes) <= room:
@@ -64,6 +65,16 @@ def shorten(
             levels = _most(levels, undone, whole[undone], lambda tried: cut_to(tried)[1] <= room)
     return tuple(map(_named, messages, cut_to(levels)[0]))
 
+
+def original(message: Message) -> str:
+    """The id under which all of it was said: of the message that it was cut from, else its own. Of a cut
+    message, what is left is no more than a part of somebody's words.
+    """
+    found = (message.attachment or {}).get(_CUT_FROM)
+    return found if isinstance(found, str) else message.id
+
+
+_CUT_FROM = "cut_from"
 
 _LEAST: Levels = (LEAST, 0, LEAST, LEAST)
 
@@ -135,11 +146,12 @@ def _named(old: Message, new: Message) -> Message:
     """A cut message as one of its own, which shows only a part of each file that it showed."""
     if new is old:
         return old
-    return replace(new, id=new_id(), attachment=_in_part(old.attachment))
+    about = {**_in_part(old.attachment or {}), _CUT_FROM: original(old)}
+    return replace(new, id=new_id(), attachment=about)
 
 
-def _in_part(about: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    if about is None or not isinstance(seen := about.get("seen"), list):
+def _in_part(about: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(seen := about.get("seen"), list):
         return about
     notes = [{**each, "partial": True} if isinstance(each, Mapping) else each for each in seen]
     return {**about, "seen": notes}
