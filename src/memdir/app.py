@@ -24,7 +24,15 @@ from memdir.agent.loop import Agent
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import ToolContext
 from memdir.agent.transcript import Recorded, Transcript, sweep
-from memdir.conversation import AskConsent, Conversation, FirstMessages, Start, hooks_of, prefix_of
+from memdir.conversation import (
+    AskConsent,
+    Conversation,
+    FirstMessages,
+    Start,
+    hooks_of,
+    prefix_of,
+    without_memory,
+)
 from memdir.errors import Conflict, MemdirError, ModelError, NotFound, UnsafePath
 from memdir.extract import killed
 from memdir.extract.foreign import Talk
@@ -331,7 +339,7 @@ class Runtime:
         return Transcript.reopen(path)
 
     def _resumed(self, found: tuple[Transcript, Recorded]) -> Start:
-        """A conversation as if its process had never stopped (A1)."""
+        """A conversation as if its process had never stopped (A1), but for memory that is off now (S4)."""
         transcript, recorded = found
         if recorded.session_id != transcript.path.stem:
             raise NotFound(f"{transcript.path} holds another conversation than its name says")
@@ -340,7 +348,7 @@ class Runtime:
         self.events.emit(RESUMED, messages=len(recorded.context), skipped=recorded.skipped)
         return Start(
             session=recorded.session_id,
-            prefix=recorded.prefix,
+            prefix=recorded.prefix if self.project.memory else without_memory(recorded.prefix),
             files=FileState.of(recorded.context),
             context=recorded.context,
             record=recorded.messages,

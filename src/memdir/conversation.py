@@ -53,6 +53,11 @@ def prefix_of(project: Project, events: Events) -> Prefix:
     return Prefix(system=system, tools=tuple(tool.spec for tool in TOOLS))
 
 
+def without_memory(prefix: Prefix) -> Prefix:
+    """The same for a conversation that began with memory, and goes on without (S4)."""
+    return replace(prefix, system=prefix.system[:1])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """Where a conversation begins. A new one holds its first messages; one that is taken up, all that it did.

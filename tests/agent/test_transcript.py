@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memdir.agent.closing import INTERRUPTED, closed
 from memdir.agent.tools import TOOLS
 from memdir.agent.transcript import Transcript, read, sweep
-from memdir.errors import Conflict, NotFound
+from memdir.errors import Conflict, NotFound, UsageError
 from memdir.fs import files, folder
 from memdir.model.messages import (
     Block,
@@ -350,3 +350,10 @@ def test_what_a_killed_process_left_beside_the_transcripts_goes_when_it_is_old_A
     sweep(tmp_path)
     assert sorted(tmp_path.iterdir()) == [new, other]
     sweep(tmp_path / "nowhere")
+
+
+def test_a_transcript_of_a_later_version_is_left_to_that_one_A1(path: Path) -> None:
+    begin(path)
+    path.write_text(path.read_text().replace('"version":1', '"version":2'))
+    with pytest.raises(UsageError, match="later version"):
+        Transcript.reopen(path)

@@ -188,3 +188,15 @@ def test_rules_step_in_for_what_lasts_and_for_what_fails_twice_E7(
     error: ModelError, waiting: bool, expected: bool
 ) -> None:
     assert rules_step_in(error, waiting=waiting) is expected
+
+
+def test_a_compaction_between_two_turns_makes_no_one_of_them_E4() -> None:
+    wrote = {"kind": "memory_write", "wrote": ["a.md"], "deleted": []}
+    first = [
+        person("remember tabs"),
+        Message(role="user", content=(), origin="tool", attachment=wrote),
+        assistant("Done."),
+    ]
+    summary = Message(role="user", content=(), origin="attachment", attachment={"kind": "compaction"})
+    second = [person("and we deploy on Tuesdays"), assistant("Noted.")]
+    assert first_stretch([*first, summary, *second]) == tuple(first)

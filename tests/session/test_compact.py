@@ -13,16 +13,18 @@ import pytest
 from memdir.agent.attachments import attached, relevant_memory
 from memdir.agent.file_state import FileState
 from memdir.agent.fit.shorten import original
+from memdir.agent.fork import fork
 from memdir.agent.loop import Agent, Hooks
 from memdir.agent.transcript import Transcript, read
 from memdir.errors import ContextTooLong, ModelOverloaded, UsageError
-from memdir.model.messages import Message, Request, ToolResult, assistant, person
+from memdir.model.messages import Message, Request, ToolResult, ToolUse, assistant, person
 from memdir.model.tokens import estimate, estimate_request
 from memdir.recall.surface import surfaced_bytes
 from memdir.session.compact import Compactor
 from memdir.session.draft import CARRIED
 from memdir.session.notes import Summary
 from memdir.session.plan import Limits, plan
+from memdir.session.rights import none_at_all
 from memdir.session.sections import Template
 from memdir.testing import Line, ScriptedModel, call, say
 from tests.agent.world import NOW, World
@@ -457,3 +459,26 @@ async def test_it_is_in_the_transcript_as_it_is_in_the_conversation_A1(world: Wo
         assert await it.compactor.make_room(it.agent, False)
         assert list(read(path).context) == it.agent.messages
     assert list(read(path).messages) == it.agent.record
+
+
+async def test_a_window_that_is_smaller_than_was_said_counts_for_forks_too_C4(world: World) -> None:
+    it = desk(world, [ContextTooLong("too long"), say("Yes.")])
+    it.model.when(is_summary, say("# Task\n\nBuild the shop.\n"))
+    it.fill(40_000)
+    await it.agent.run("Are you there?")
+    assert it.agent.window < WINDOW
+    it.model.add(say("Nothing to add."))
+    await fork(it.agent, "Bring the notes up to date.", permit=none_at_all(), max_turns=1, label="notes")
+    assert estimate_request(it.model.requests[-1]) < it.agent.window
+
+
+async def test_where_nothing_can_go_it_is_told_that_results_were_cut_C4(world: World) -> None:
+    it = desk(world, [say("Yes.")], window=16_000)
+    it.agent.add(
+        person("look", at=NOW),
+        assistant(ToolUse(id="a", name="Read", input={"file_path": "/x"}), at=NOW),
+        Message(role="user", content=(ToolResult(tool_use_id="a", content="word " * 15_000),), origin="tool"),
+    )
+    assert await it.compactor.make_room(it.agent, False)
+    assert it.told[0]["how"] in ("cut", "rules", "model")
+    assert it.agent.size() < 16_000

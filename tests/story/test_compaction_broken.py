@@ -151,3 +151,18 @@ async def test_one_runtime_takes_a_conversation_up_once_A1(stage: Stage) -> None
                 tasks.start_soon(take_up, runtime)
         assert len(runtime.conversations) == 1
     assert len(refused) == 2
+
+
+async def test_a_conversation_that_goes_on_without_memory_is_told_nothing_of_it_S4(stage: Stage) -> None:
+    stage.environment["MEMDIR_FEATURES_EXTRACT"] = "off"
+    stage.script(main=[say("Hello."), say("Hello again.")])
+    async with stage.talk() as (_, first):
+        await first.say("hello there")
+    assert first.agent.transcript is not None
+    stage.environment["MEMDIR_DISABLE"] = "1"
+    async with stage.talk(resume=first.agent.transcript.path) as (_, resumed):
+        await resumed.say("hello once more")
+    before, after = (request.prefix for request in stage.requests("main"))
+    assert (len(before.system), len(after.system)) == (2, 1)
+    assert after.system == before.system[:1]
+    assert after.tools == before.tools

@@ -60,8 +60,8 @@ NOTED = "noted"
 ("model", "rules"), seconds."""
 COMPACTED = "compacted"
 """A conversation was made shorter: trigger ("auto", "manual", "overflow"), how (who wrote the summary:
-"notes", "model", "rules"), before and after (tokens of the next request), gone and kept (messages),
-seconds."""
+"notes", "model", "rules"; "cut": nothing went, and long results were cut), before and after (tokens of the
+next request), gone and kept (messages), seconds."""
 RESUMED = "resumed"
 """A conversation was taken up again: messages (in its context), skipped (lines that could not be read)."""
 PICKED_UP = "picked_up"

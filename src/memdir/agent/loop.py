@@ -97,9 +97,10 @@ class Agent:
     """One conversation with a model that has tools.
 
     `messages` is what the model is sent; `record` is all that was ever in there, in order: whose words a
-    memory is made of, and what is still to be learned, go by that. `label` names it in events. `max_steps`
-    bounds the requests of its life (None: no bound). `watch_files` says whether changes of known files on
-    disk are shown (R8). `usage`, `steps` and `denied` add up over its life.
+    memory is made of, and what is still to be learned, go by that. `most` is what the model takes, in tokens,
+    where that turned out to be less than its window. `label` names it in events. `max_steps` bounds the
+    requests of its life (None: no bound). `watch_files` says whether changes of known files on disk are shown
+    (R8). `usage`, `steps` and `denied` add up over its life.
     """
 
     id: str
@@ -115,6 +116,7 @@ class Agent:
     hooks: Hooks = field(default_factory=Hooks)
     on_text: OnText | None = None
     label: str = "main"
+    most: int | None = None
     max_steps: int | None = None
     watch_files: bool = True
     usage: Usage = field(default_factory=Usage, init=False)
@@ -141,6 +143,11 @@ class Agent:
     def files(self) -> FileState:
         """What this conversation has seen of files."""
         return self.context.files
+
+    @property
+    def window(self) -> int:
+        """The model's context window, in tokens."""
+        return self.model.window if self.most is None else min(self.most, self.model.window)
 
     def size(self) -> int:
         """About how many tokens the next request is: estimated, by what this model has counted so far, and

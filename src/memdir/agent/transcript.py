@@ -29,7 +29,7 @@ from typing import Any, assert_never, get_args
 from memdir import fs
 from memdir.agent.closing import closed
 from memdir.agent.fit.shorten import original
-from memdir.errors import Conflict, NotFound
+from memdir.errors import Conflict, NotFound, UsageError
 from memdir.model.messages import (
     Block,
     Image,
@@ -159,6 +159,7 @@ def read(path: Path) -> Recorded:
 
     Raises:
         NotFound: there is none, or its first record is lost.
+        UsageError: it is of a later version.
     """
     return _read(path)[0]
 
@@ -169,6 +170,8 @@ def _read(path: Path) -> tuple[Recorded, str]:
     except FileNotFoundError as error:
         raise NotFound(f"there is no transcript {path}") from error
     head = next((record for record in records if record and record.get("type") == "session"), None)
+    if head is not None and isinstance(version := head.get("version"), int) and version > VERSION:
+        raise UsageError(f"{path} is of a later version of memdir", hint="install that one, and try again")
     if head is None:
         raise NotFound(f"{path} is not a transcript of memdir: its first record is missing")
     said = _Said()

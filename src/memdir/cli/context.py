@@ -11,7 +11,7 @@ from memdir.cli.output import columns, line
 from memdir.model import tokens
 from memdir.model.messages import Request
 from memdir.paths import summary_path
-from memdir.session.compact import Compacted
+from memdir.session.compact import CUT, Compacted
 from memdir.session.plan import Limits, is_due
 
 _PARTS = {
@@ -70,7 +70,7 @@ def parts(agent: Agent) -> list[Part]:
 def in_words(project: app.Project, conversation: app.Conversation) -> str:
     """One screen: what the next request holds, when it would be condensed, how far the summary reaches."""
     agent = conversation.agent
-    size, window = agent.size(), agent.model.window
+    size, window = agent.size(), agent.window
     share = f" ({size * 100 // window} %)" if window else ""
     rows = [(f"  {part.name}", f"{part.tokens:>9,}", _messages(part.messages)) for part in parts(agent)]
     return "\n".join(
@@ -95,9 +95,7 @@ def counted(count: int) -> str:
 def _when(project: app.Project, agent: Agent, size: int) -> Iterator[str]:
     """When the conversation would be condensed."""
     settings = project.settings.compact
-    limits = Limits(
-        window=agent.model.window, answer=agent.prefix.max_tokens, reserve=settings.reserve_tokens
-    )
+    limits = Limits(window=agent.window, answer=agent.prefix.max_tokens, reserve=settings.reserve_tokens)
     if not settings.automatic:
         at = limits.window - limits.one_answer()
         yield f"it is condensed only above {at:,} tokens, where no answer fits; /compact does it now"
@@ -131,5 +129,7 @@ def done(compacted: Compacted) -> str:
 
 def change(before: int, after: int, gone: int, how: str) -> str:
     """`47,012 -> 18,300 tokens; 212 messages stand in the summary, kept by the running notes`."""
+    if how == CUT:
+        return f"{before:,} -> {after:,} tokens; nothing went, and long results were cut in the middle"
     verb = "stands" if gone == 1 else "stand"
     return f"{before:,} -> {after:,} tokens; {counted(gone)} {verb} in the summary, {_BY.get(how, how)}"

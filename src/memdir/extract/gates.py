@@ -149,9 +149,15 @@ def _turns(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
     begin = 0
     for at, message in enumerate(messages, start=1):
         is_answer = message.role == "assistant" and not message.tool_uses
-        if at == len(messages) or (is_answer and messages[at].origin == "person"):
+        if at == len(messages) or (is_answer and _person_is_next(messages, at)):
             yield messages[begin:at]
             begin = at
+
+
+def _person_is_next(messages: Sequence[Message], at: int) -> bool:
+    """Whether the person speaks next, whatever memdir has put in between (a compaction, say)."""
+    origins = (messages[number].origin for number in range(at, len(messages)))
+    return next((origin for origin in origins if origin != "attachment"), None) == "person"
 
 
 def has_words(messages: Iterable[Message]) -> bool:

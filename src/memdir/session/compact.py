@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 import anyio
 import anyio.to_thread
@@ -58,6 +58,8 @@ BELIEVED = 4
 than the window is said to be: that is another fault."""
 
 
+CUT: Literal["cut"] = "cut"
+
 _log = logging.getLogger("memdir")
 
 
@@ -71,10 +73,13 @@ class Keeper(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """What a compaction did: tokens of the next request before and after, messages that went and stayed."""
+    """What a compaction did: tokens of the next request before and after, messages that went and stayed.
+
+    `how`: who wrote the summary, or `CUT` where nothing could go, and long results were cut.
+    """
 
     trigger: Trigger
-    how: How
+    how: How | Literal["cut"]
     before: int
     after: int
     gone: int
@@ -107,7 +112,6 @@ class Compactor:
         self._automatic = automatic
         self._reserve = reserve
         self._wait = wait
-        self._window: int | None = None  # as it turned out to be, where that is less than was said
         self._not_before = 0  # tokens
         self._in_vain_before = 0  # the same where no answer of full length fits, and it can't be helped
         self._alone = anyio.Lock()  # a turn may begin while the person's own wish is being done
@@ -126,7 +130,7 @@ class Compactor:
         if overflow:
             if size * BELIEVED >= limits.window:
                 came_to = size + limits.one_answer()  # some services count what may be answered, too
-                self._window = min(limits.window, came_to * (100 - SHORT) // 100)
+                agent.most = min(limits.window, came_to * (100 - SHORT) // 100)
             limits = replace(limits, window=min(limits.window, size))
         elif not self._is_time(size, limits):
             return False
@@ -167,8 +171,7 @@ class Compactor:
         return done
 
     def _limits(self, agent: Agent) -> Limits:
-        window = agent.model.window if self._window is None else min(self._window, agent.model.window)
-        return Limits(window=window, answer=agent.prefix.max_tokens, reserve=self._reserve)
+        return Limits(window=agent.window, answer=agent.prefix.max_tokens, reserve=self._reserve)
 
     # -- how --
 
@@ -192,12 +195,12 @@ class Compactor:
             first = draft.plan(summary, everything=True)
         if first.gone == 0 and not first.is_over:
             return None
-        how: How = "notes"
+        how: How | Literal["cut"] = CUT
         if first.gone == 0:
             make = draft.shortened
         else:
             try:
-                how, text = await self._summary(
+                by, text = await self._summary(
                     agent, draft, first, summary, last=last, instructions=instructions
                 )
             except ModelError as error:
@@ -206,7 +209,7 @@ class Compactor:
                 self._events.emit(FAILED, where="compaction", error=type(error).__name__, why=str(error))
                 return None
             text = fit(text, self._template, draft.summary_limit)
-            make = partial(draft.made, text, trigger=trigger, how=how, at=first.at)
+            make, how = partial(draft.made, text, trigger=trigger, how=by, at=first.at), by
         head, kept = await anyio.to_thread.run_sync(make)
         if draft.size(head, kept) >= before:
             return None

@@ -216,7 +216,7 @@ class Notes:
         failure: ModelError | None = self._lost
         if not model.is_local and self._lost is None:
             try:
-                return "model", await self._by_model(replace(agent, model=model), base, agent.model.window)
+                return "model", await self._by_model(replace(agent, model=model), base, agent.window)
             except ModelError as error:
                 if not error.lasts:
                     raise

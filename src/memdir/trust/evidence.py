@@ -199,20 +199,21 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]")
 
 
 LONGEST_TYPED = 30_000
-"""A longer message holds a paste, marked or not: its beginning and its end are the person's."""
+"""A longer message holds a paste, marked or not: of what is not marked the beginning and the end are the
+person's."""
 HEAD = 6_000
 
 
 @lru_cache(maxsize=1024)
 def told_apart(text: str) -> tuple[str, tuple[str, ...]]:
     """A message of the person's -> their own words, and what they pasted."""
-    if len(text) > LONGEST_TYPED:
-        own, others = told_apart(f"{text[:HEAD]}\n{text[-HEAD:]}")
-        return own, (*others, text[HEAD:-HEAD])
-    own, introduced = _without_introduced(own_words(text))
+    typed, middle = own_words(text), ""
+    if len(text) > LONGEST_TYPED and len(typed) > 2 * HEAD:
+        typed, middle = f"{typed[:HEAD]}\n{typed[-HEAD:]}", typed[HEAD:-HEAD]
+    own, introduced = _without_introduced(typed)
     left = set(own.splitlines())
     rest = "\n".join(line for line in text.splitlines() if line not in left)
-    return own, tuple(one for one in (rest, *introduced) if one.strip())
+    return own, tuple(one for one in (rest, middle, *introduced) if one.strip())
 
 
 def _quoted(text: str, own: str) -> list[str]:

@@ -49,7 +49,7 @@ def base_for(
     Raises:
         ContextTooLong: there is no room even without any of them.
     """
-    window, scale = agent.model.window, agent.model.scale
+    window, scale = agent.window, agent.model.scale
     asked = Message(role="user", content=(Text(text=instruction),), origin="system")
     fixed = tokens.estimate_request(Request(prefix=agent.prefix, messages=(asked,))) + FRAME
     wanted = agent.prefix.max_tokens if answer is None else answer
