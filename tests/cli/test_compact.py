@@ -69,8 +69,8 @@ def test_a_conversation_is_condensed_by_the_person_and_goes_on_from_the_summary_
         says(someone, "/context")
         before = someone.sees("running summary: off: the setting features.sessionMemory is off\n")
         says(someone, "/compact mind the colours\x1b[8m")
-        told = someone.sees(r"condensed: [\d,]+ -> [\d,]+ tokens; \d+ messages? stands? in the summary, .*\n")
-        assert told.endswith("written by the model\n")
+        told = someone.sees(r"condensed: [\d,]+ -> [\d,]+ tokens; .* stands for \d+ messages?\n")
+        assert "; a summary that the model wrote stands for " in told
         says(someone, "/context")
         after = someone.sees("running summary: off.*\n")
         says(someone, "and now?")
@@ -140,7 +140,7 @@ def test_where_the_model_can_t_write_a_summary_rules_put_one_together_and_that_i
     ran = desk.process(*MODEL, said=lines, **environment(server, **NO_NOTES))
     assert ran.code == 0
     assert "error: the key for anthropic:claude-sonnet-5 was refused" in ran.err
-    assert "put together by rules\n" in ran.err
+    assert "; a summary put together by rules stands for " in ran.err
     assert ran.err.count("(the model could not write a summary of the conversation: the key for ") == 1
     assert "fixed rules, not by a model" in server.seen[-1].text
 
@@ -155,7 +155,7 @@ def test_a_conversation_that_the_model_finds_too_long_is_condensed_and_that_is_t
     assert ran.out.endswith("Blue, then.\n")
     told = [line for line in ran.err.splitlines() if line.startswith("(the model refused the conversation")]
     assert len(told) == 1
-    assert "in the summary, written by the model)" in told[0]
+    assert "; a summary that the model wrote stands for " in told[0]
 
 
 def test_the_running_summary_is_kept_beside_the_transcript_and_used_C4(
@@ -167,7 +167,7 @@ def test_the_running_summary_is_kept_beside_the_transcript_and_used_C4(
         says(someone, "what colour is the sea?")
         says(someone, "really?")
         says(someone, "/compact")
-        someone.sees("in the summary, kept by the running notes\n")
+        someone.sees(r"; the running summary stands for \d+ messages?\n")
         says(someone, "/context")
         told = someone.sees(r"running summary: up to message \d+ of \d+, in (.*)\n")
         says(someone, "and now?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,19 +42,14 @@ def test_files_are_listed_in_order_with_where_they_come_from_I3(
     put(desk, ".claude/rules/ts.md", "---\npaths: src/**\n---\nLater.")
     monkeypatch.setenv("MEMDIR_INSTRUCTIONS_MAX_BYTES", "25")
     ran = desk("instructions")
-    rows = [line.split() for line in ran.out.splitlines()]
     here = desk.folder
-    assert [(row[0], row[1]) for row in rows] == [
-        (f"{here}/CLAUDE.md", "project"),
-        (f"{here}/docs/a.md", "import"),
-        (f"{here}/AGENTS.md", "project"),
-        (f"{here}/.claude/rules/ts.md", "rule"),
-        (str(desk.memory / "MEMORY.md"), "index"),
+    assert [re.sub(" {2,}", " | ", row) for row in ran.out.splitlines()] == [
+        f"project | 14 bytes | {here}/CLAUDE.md",
+        f"import | 21 bytes | {here}/docs/a.md (imported by {here}/CLAUDE.md; cut: 10 bytes are shown)",
+        f"project | 10 bytes | {here}/AGENTS.md (only named: no room)",
+        f"rule | later | {here}/.claude/rules/ts.md (with src/**)",
+        f"index | 0 bytes | {desk.memory / 'MEMORY.md'} (empty)",
     ]
-    assert " ".join(rows[1][2:]) == f"21 bytes imported by {here}/CLAUDE.md; cut: 10 bytes are shown"
-    assert " ".join(rows[2][2:]) == "10 bytes only named: no room"
-    assert " ".join(rows[3][2:]) == "later with src/**"
-    assert " ".join(rows[4][2:]) == "0 bytes empty"
     assert ran.err.startswith("warning: the instructions are 45 bytes, over instructions.maxBytes (25)")
     told = desk("instructions", "--json").json
     assert told["files"][1] == {
@@ -74,12 +70,12 @@ def test_what_waits_is_told_allowed_and_refused_I3(desk: Desk) -> None:
     err = desk("instructions").err
     assert err == (
         f"waiting: {desk.folder}/CLAUDE.md brings in {there}, which is outside the project; "
-        "`memdir instructions allow PATH` or `refuse PATH`\n"
+        f"`memdir instructions allow {there}` lets it in, `refuse` instead of `allow` keeps it out\n"
     )
     waiting = [{"path": str(there), "by": f"{desk.folder}/CLAUDE.md", "why": "outside"}]
     assert desk("instructions", "--json").json["waiting"] == waiting
     ran = desk("instructions", "allow", "~/notes/a.md")
-    assert (ran.code, ran.err) == (0, f"allowed {there} in {desk.folder}\n")
+    assert (ran.code, ran.err) == (0, f"allowed {there} for {desk.folder}\n")
     assert [Path(one["path"]).name for one in desk("instructions", "--json").json["files"]] == [
         "CLAUDE.md",
         "a.md",
@@ -93,9 +89,8 @@ def test_what_waits_is_told_allowed_and_refused_I3(desk: Desk) -> None:
 def test_credentials_need_a_word_of_their_own_I3(desk: Desk) -> None:
     there = put(desk, ".env", "KEY=hunter2")
     put(desk, "CLAUDE.md", "See @.env")
-    assert "which is where credentials are kept; `memdir instructions allow --credentials PATH`" in (
-        desk("instructions").err
-    )
+    cure = f"`memdir instructions allow --credentials {there}` lets it in"
+    assert f"which is where credentials are kept; {cure}" in desk("instructions").err
     ran = desk("instructions", "allow", ".env", "--json")
     assert (ran.code, ran.json["error"]["hint"]) == (2, "if you mean it, say so: --credentials")
     assert desk("instructions", "allow", "--credentials", ".env").code == 0
@@ -120,7 +115,7 @@ def test_what_makes_no_sense_is_an_error_that_says_what_to_do_I3(desk: Desk) -> 
 def test_with_instructions_off_only_the_index_is_left_S5(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     put(desk, "CLAUDE.md", "Use tabs.")
     monkeypatch.setenv("MEMDIR_FEATURES_INSTRUCTIONS", "off")
-    assert [line.split()[1] for line in desk("instructions").out.splitlines()] == ["index"]
+    assert [line.split()[0] for line in desk("instructions").out.splitlines()] == ["index"]
 
 
 def test_no_name_steers_the_terminal_I3(desk: Desk) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memdir.cli import COMMANDS, cli
+from memdir.cli.slash import help_
 from tests.cli.support import Desk
 
 READERS = {
@@ -221,3 +222,22 @@ def test_status_says_what_is_done_about_long_conversations_and_which_instruction
     monkeypatch.setenv("MEMDIR_FEATURES_INSTRUCTIONS", "off")
     expected = "off, by rules; a long conversation is condensed where no answer fits, or by /compact"
     assert (rows()["summary"], rows()["instructions"]) == (expected, "off")
+
+
+def test_where_memory_is_off_status_names_no_job_of_it_as_on_S4(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMDIR_DISABLE", "1")
+    rows = dict(row.split(maxsplit=1) for row in desk("status").out.splitlines())
+    assert {rows[job] for job in ("recall", "extraction", "dream")} == {"off: memory is off"}
+
+
+@pytest.mark.parametrize(("width", "rows"), [(100, 6), (60, 12)])
+def test_the_help_of_a_conversation_fits_the_terminal_H1(
+    width: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = help_().splitlines()
+    assert sum(line.startswith("/") for line in lines) == rows
+    assert all("…" not in line for line in lines)
+    assert max(map(len, lines)) <= width

@@ -275,7 +275,7 @@ SHRUNK: dict[str, Any] = {
     "kept": 9,
     "seconds": 0.1,
 }
-SIZES = "180,000 -> 60,000 tokens; 212 messages stand in the summary, kept by the running notes"
+SIZES = "180,000 -> 60,000 tokens; the running summary stands for 212 messages"
 
 
 @pytest.mark.parametrize(

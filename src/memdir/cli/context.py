@@ -26,15 +26,17 @@ _PARTS = {
 """Where a message that memdir added is counted, by its kind; all others are the conversation."""
 
 _BY = {
-    "notes": "kept by the running notes",
-    "model": "written by the model",
-    "rules": "put together by rules",
+    "notes": "the running summary",
+    "model": "a summary that the model wrote",
+    "rules": "a summary put together by rules",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of the next request: about how many tokens, and messages (None: it is not made of any)."""
+    """A part of the next request: about how many tokens, and messages (None: it is not made of any). What
+    memdir adds to the conversation, such as which day it is, counts there as tokens only.
+    """
 
     name: str
     tokens: int
@@ -48,9 +50,10 @@ def parts(agent: Agent) -> list[Part]:
     found = {name: [0, 0] for name in ("conversation", *dict.fromkeys(_PARTS.values()))}
     for message in agent.messages:
         kind = (message.attachment or {}).get("kind") if message.origin == "attachment" else None
-        counted = found[_PARTS.get(str(kind), "conversation")]
+        name = _PARTS.get(str(kind), "conversation")
+        counted = found[name]
         counted[0] += agent.size_of(message)
-        counted[1] += 1
+        counted[1] += name != "conversation" or message.origin != "attachment"
     size = agent.size()
     estimated = whole + sum(taken for taken, _ in found.values())
     scale = size / estimated if estimated else 1.0
@@ -128,8 +131,7 @@ def done(compacted: Compacted) -> str:
 
 
 def change(before: int, after: int, gone: int, how: str) -> str:
-    """`47,012 -> 18,300 tokens; 212 messages stand in the summary, kept by the running notes`."""
+    """`47,012 -> 18,300 tokens; the running summary stands for 212 messages`."""
     if how == CUT:
-        return f"{before:,} -> {after:,} tokens; nothing went, and long results were cut in the middle"
-    verb = "stands" if gone == 1 else "stand"
-    return f"{before:,} -> {after:,} tokens; {counted(gone)} {verb} in the summary, {_BY.get(how, how)}"
+        return f"{before:,} -> {after:,} tokens; all messages are kept, long ones cut in the middle"
+    return f"{before:,} -> {after:,} tokens; {_BY.get(how, how)} stands for {counted(gone)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ def instructions(ctx: click.Context, as_json: bool) -> None:
     """List what a conversation started here would be told, in its order: CLAUDE.md, AGENTS.md, rules, what
     they import, and the index of memory.
 
-    What a file of the project brings in from outside of it waits for your word: `allow` or `refuse` it.
+    What a file of the project brings in from outside of it waits for your word: `allow` or `refuse` it. The
+    last word counts, from the next conversation on. A rule for certain files comes when one of them is read.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -45,7 +47,7 @@ def instructions(ctx: click.Context, as_json: bool) -> None:
         return
     rows = [*_rows(sources), *([_index_row(index)] if index else [])]
     if rows:
-        click.echo(columns(rows))
+        click.echo(columns(rows, wrap=True))
     else:
         talk("there are no instructions here")
     for problem in sources.problems:
@@ -95,7 +97,7 @@ def _decide(ctx: click.Context, project: Project, real: Path, *, allowed: bool, 
     if as_json or (ctx.parent is not None and ctx.parent.params.get("as_json")):
         emit_json(path=str(real), project=str(tree), allowed=allowed)
     else:
-        talk(line(f"{'allowed' if allowed else 'refused'} {exact(str(real))} in {exact(str(tree))}"))
+        talk(line(f"{'allowed' if allowed else 'refused'} {exact(str(real))} for {exact(str(tree))}"))
 
 
 def _real(ctx: click.Context, path: Path) -> Path:
@@ -118,17 +120,17 @@ def _index(project: Project) -> Index | None:
     return index_of(project.memory)
 
 
-def _rows(sources: Sources) -> Iterator[tuple[str, str, str, str]]:
+def _rows(sources: Sources) -> Iterator[tuple[str, str, str]]:
     for one in sources.files:
-        yield exact(str(one.path)), one.what, f"{one.size:,} bytes", _note(one)
+        yield one.what, f"{one.size:,} bytes", _with_note(one.path, _note(one))
     for rule in sources.rules:
         more = " …" if len(rule.globs) > _SHOWN else ""
-        yield (
-            exact(str(rule.path)),
-            "rule",
-            "later",
-            f"with {', '.join(map(exact, rule.globs[:_SHOWN]))}{more}",
-        )
+        note = f"with {', '.join(map(exact, rule.globs[:_SHOWN]))}{more}"
+        yield "rule", "later", _with_note(rule.path, note)
+
+
+def _with_note(path: Path, note: str) -> str:
+    return f"{exact(str(path))} ({note})" if note else exact(str(path))
 
 
 def _note(one: Instruction) -> str:
@@ -139,14 +141,15 @@ def _note(one: Instruction) -> str:
     return "; ".join(filter(None, (by, cut)))
 
 
-def _index_row(index: Index) -> tuple[str, str, str, str]:
+def _index_row(index: Index) -> tuple[str, str, str]:
     state = "" if index.stored else "empty"
-    return exact(str(index.path)), "index", f"{index.bytes:,} bytes", "cut" if index.truncated else state
+    return "index", f"{index.bytes:,} bytes", _with_note(index.path, "cut" if index.truncated else state)
 
 
 def _cure(one: Waiting) -> str:
     more = " --credentials" if one.why == "credentials" else ""
-    return f"`memdir instructions allow{more} PATH` or `refuse PATH`"
+    path = shlex.quote(exact(str(one.path)))
+    return f"`memdir instructions allow{more} {path}` lets it in, `refuse` instead of `allow` keeps it out"
 
 
 def _as_json(project: Project, sources: Sources, index: Index | None) -> dict[str, Any]:

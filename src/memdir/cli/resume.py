@@ -99,7 +99,8 @@ def chosen(project: app.Project, beginning: str, words: Sequence[str]) -> Sessio
     if not beginning:
         return last(folder, cwd=cwd)
     said = shlex.join((beginning, *words))
-    how = f"`memdir sessions` lists the ids; to say that in the last one: memdir chat --resume -- {said}"
+    ids = "`memdir sessions` lists the ids, of which four characters will do"
+    how = f"{ids}; to say that in the last one: memdir chat --resume -- {said}"
     if not is_beginning(beginning):
         raise UsageError(f"{beginning!r} is no id of a conversation", hint=how)
     try:

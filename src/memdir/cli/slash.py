@@ -6,6 +6,7 @@ What there is to tell goes to stderr, beside the conversation. All of it runs in
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -26,16 +27,27 @@ from memdir.memory.store import MemoryDir, Written
 from memdir.memory.trash import Trashed
 from memdir.project import ASKED
 
-HELP = """\
-/memory          the memories of this project      /memory NAME   open one in your editor
-/remember TEXT   remember something                /forget NAME   forget one; it waits in the trash
-/log [NAME]      what changed, when, by whom       /diff [CHANGE] what a change did, line by line
-/undo [CHANGE]   take a change back                /inbox         what waits for your decision
-/ledger          what background work took today   /context       what the next request holds
-/compact [TEXT]  condense the conversation; TEXT   /exit          end (also Ctrl-D); then
-                 says what is to be kept                          `memdir chat --resume` goes on"""
+_HELP = (
+    ("/memory", "the memories of this project", "/memory NAME", "open one in your editor"),
+    ("/remember TEXT", "remember something", "/forget NAME", "forget one; it waits in the trash"),
+    ("/log [NAME]", "what changed, when, by whom", "/diff [CHANGE]", "what a change did, line by line"),
+    ("/undo [CHANGE]", "take a change back", "/inbox", "what waits for your decision"),
+    ("/ledger", "what background work took today", "/context", "what the next request holds"),
+    ("/compact [TEXT]", "condense the conversation now", "/exit", "end it (also Ctrl-D)"),
+)
+_HELP_BELOW = """\
+The TEXT of /compact says what is to be kept.
+`memdir chat --resume` goes on with an ended conversation."""
 
 _say = partial(click.echo, err=True)
+
+
+def help_() -> str:
+    """What can be typed: two things to a row, or one where the terminal is too narrow for that."""
+    width = sum(max(map(len, column)) + 2 for column in zip(*_HELP, strict=True)) - 2
+    is_wide = width <= shutil.get_terminal_size().columns
+    rows = _HELP if is_wide else [half for row in _HELP for half in (row[:2], row[2:])]
+    return f"{columns(rows)}\n{_HELP_BELOW}"
 
 
 def obey(project: app.Project, words: str, *, session: str) -> None:
@@ -47,7 +59,7 @@ def obey(project: app.Project, words: str, *, session: str) -> None:
     name, _, rest = words.partition(" ")
     command = _COMMANDS.get(name)
     if command is None:
-        talk(HELP if name == "/help" else f"there is no {visible(name)}\n{HELP}")
+        talk(help_() if name == "/help" else f"there is no {visible(name)}\n{help_()}")
     else:
         command(project, rest.strip(), session)
 

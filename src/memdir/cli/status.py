@@ -157,6 +157,9 @@ def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
     def switch(name: str) -> str:
         return "on" if facts[name] else "off"
 
+    def job(name: str, model: str) -> str:
+        return f"{switch(name)}, {by(model)}" if facts["on"] else "off: memory is off"
+
     def by(model: str) -> str:
         return f"by {facts[model]}" if facts[model] else "but the name of its model is wrong"
 
@@ -173,9 +176,9 @@ def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
     return [
         *rows,
         ("model", facts["model"] or "-"),
-        ("recall", f"{switch('recall')}, {by('recallModel')}"),
-        ("extraction", f"{switch('extract')}, {by('extractModel')}"),
-        ("dream", f"{switch('dream')}, {by('dreamModel')}"),
+        ("recall", job("recall", "recallModel")),
+        ("extraction", job("extract", "extractModel")),
+        ("dream", job("dream", "dreamModel")),
         ("summary", _long(facts, f"{switch('sessionMemory')}, {by('sessionModel')}")),
         ("instructions", _told(facts["instructions"])),
         ("history", f"off: {facts['history']}" if facts["history"] else "on: `memdir log`, `memdir undo`"),

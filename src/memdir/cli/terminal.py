@@ -161,7 +161,7 @@ class Terminal:
                 done = await self._conversation.compact(instructions or None)
         finally:
             self._waiting = None
-        talk(context.done(done) if done else "(broken off; the conversation is as it was)")
+        talk(context.done(done) if done else "\n(broken off; the conversation is as it was)")
 
     # -- what the conversation says --------------------------------------------------------------------------
 
