@@ -133,6 +133,7 @@ class Runtime:
         Raises:
             NotFound: there is no such transcript.
             Conflict: that conversation is under way already, here or in another process.
+            UsageError: the transcript is of a later version.
         """
         await self._mend()
         found = await anyio.to_thread.run_sync(self._reopened, resume) if resume is not None else None

@@ -205,7 +205,7 @@ def _collect(
         day = date_news(agent.messages, now)
         look = partial(on_demand.collect, tuple(agent.messages), files=agent.files, now=now)
         brought = await anyio.to_thread.run_sync(look)
-        first.tell(on_demand.take_problems())
+        first.tell([*on_demand.take_problems(), *map(_left_out, on_demand.waiting)])
         recalled = await recall.collect() if recall is not None else ()
         return [*([day] if day else []), *brought, *recalled]
 

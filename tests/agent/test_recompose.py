@@ -148,6 +148,9 @@ async def test_of_a_cut_message_whose_own_line_is_lost_the_copy_stands_for_it_A1
     found = read(path)
     assert list(found.context) == [SUMMARY, cut]
     assert found.messages[-2:] == (SUMMARY, cut)
+    resumed = world.agent(messages=list(found.context), record=list(found.messages))[0]
+    resumed.recompose([], resumed.messages, files=FileState())
+    assert resumed.record == list(found.messages)
 
 
 async def test_a_file_of_which_only_an_edit_is_left_is_to_be_read_again_A2(world: World) -> None:

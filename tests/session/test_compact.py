@@ -241,6 +241,9 @@ async def test_what_is_said_while_the_persons_wish_is_done_stays_in_the_conversa
         it.agent.add(person("one thing more", at=NOW))
         go.set()
     assert it.agent.messages[-1].text == "one thing more"
+    (boundary,) = [one for one in it.agent.messages if kinds([one]) == ["compaction"]]
+    assert "one thing more" not in boundary.text
+    assert (boundary.attachment or {})["gone"] == it.told[0]["gone"]
     assert list(read(path).context) == it.agent.messages
     assert list(read(path).messages) == it.agent.record
 
@@ -255,6 +258,31 @@ async def test_two_compactions_at_once_are_one_after_the_other_C4(world: World) 
     ids = [message.id for message in it.agent.record]
     assert len(ids) == len(set(ids))
     assert kinds(it.agent.messages).count("compaction") == 1
+    assert "compaction" not in kinds(it.model.requests[0].messages)
+    assert "compaction" in kinds(it.model.requests[1].messages)  # the second takes what the first has left
+
+
+async def test_a_turn_that_begins_meanwhile_waits_and_condenses_nothing_twice_C4(world: World) -> None:
+    it, asked, go = desk(world, [say("Yes.")]), anyio.Event(), anyio.Event()
+    it.fill(48_000)
+
+    async def slow(_: Request) -> Line:
+        asked.set()
+        await go.wait()
+        return say("# Task\n\nBuild the shop.\n")
+
+    async def make_room(agent: Agent, overflow: bool) -> bool:
+        go.set()
+        return await it.compactor.make_room(agent, overflow)
+
+    it.model.when(is_summary, slow, say("# Task\n\nBuild it twice.\n"))
+    it.agent.hooks = Hooks(make_room=make_room)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(it.compactor.compact, it.agent)
+        await asked.wait()
+        await it.agent.run("Are you there?")
+    assert [one["trigger"] for one in it.told] == ["manual"]
+    assert it.agent.messages[-1].text == "Yes."
 
 
 async def test_what_begins_a_conversation_stays_if_it_can_not_be_gathered_anew_C4(world: World) -> None:
@@ -467,18 +495,21 @@ async def test_a_window_that_is_smaller_than_was_said_counts_for_forks_too_C4(wo
     it.fill(40_000)
     await it.agent.run("Are you there?")
     assert it.agent.window < WINDOW
+    it.fill(44_000 - it.agent.size())  # within what was said, and not within what was learned
+    assert it.agent.window < it.agent.size() + it.agent.prefix.max_tokens < WINDOW
     it.model.add(say("Nothing to add."))
     await fork(it.agent, "Bring the notes up to date.", permit=none_at_all(), max_turns=1, label="notes")
-    assert estimate_request(it.model.requests[-1]) < it.agent.window
+    sent = it.model.requests[-1]
+    assert estimate_request(sent) + sent.prefix.max_tokens < it.agent.window
 
 
 async def test_where_nothing_can_go_it_is_told_that_results_were_cut_C4(world: World) -> None:
     it = desk(world, [say("Yes.")], window=16_000)
     it.agent.add(
-        person("look", at=NOW),
         assistant(ToolUse(id="a", name="Read", input={"file_path": "/x"}), at=NOW),
         Message(role="user", content=(ToolResult(tool_use_id="a", content="word " * 15_000),), origin="tool"),
     )
     assert await it.compactor.make_room(it.agent, False)
-    assert it.told[0]["how"] in ("cut", "rules", "model")
+    (told,) = it.told
+    assert (told["how"], told["gone"], told["kept"]) == ("cut", 0, 2)
     assert it.agent.size() < 16_000

@@ -24,6 +24,7 @@ from memdir.fs import digest
 from memdir.model.anthropic import wire
 from memdir.model.local import Local
 from memdir.model.messages import Request, ToolResult
+from memdir.session.extractive import FIRST_LINE
 from memdir.session.notes import Notes, Summary
 from memdir.session.sections import LIMIT, SECTION, Template, sections
 from memdir.testing import Line, ScriptedModel, call, say, tree
@@ -373,7 +374,7 @@ async def test_a_model_that_only_tries_what_it_may_not_has_failed_C3(
     given = {
         key: str(stage.path) + value[1:] if value[:1] == "@" else value for key, value in bad.input.items()
     }
-    notes, _ = await one_run(stage, call(bad.name, **given), say("Well."))
+    notes, _ = await one_run(stage, call(bad.name, **given), say("Nothing to add."))
     await assert_failed(stage, notes)
     assert stage.told("forked")[0].fields["denied"] == denied
     assert TOKEN not in repr(stage.world.told)
@@ -587,6 +588,33 @@ async def test_rules_keep_what_others_wrote_and_say_what_came_since_C3(stage: St
     assert text.startswith(filled(Task="by hand").strip())
     assert text.count("# Since then") == 1
     assert "pnpm" in text.split("# Since then")[1]
+
+
+async def test_what_a_model_makes_of_the_notes_of_rules_is_no_news_to_who_has_read_them_E8(
+    stage: Stage,
+) -> None:
+    await local_run(stage, SAID + LONG, model=Local())
+    written = stage.path.read_text()
+    assert written.startswith(FIRST_LINE)
+    notes = stage.notes()
+    agent, model = stage.host(notes, [call("Read", file_path=str(stage.path)), say("Understood.")])
+    heading = next(line for line in written.splitlines() if line.startswith("# "))
+    edit = call("Edit", file_path=str(stage.path), old_string=heading, new_string=f"{heading}\nby a model")
+    model.when(is_fork, edit, say("Done."), edit, say("Done."))
+    await agent.run(LONG)
+    assert await notes.settle(10)
+    assert "by a model" in stage.path.read_text()
+    assert not stage.path.read_text().startswith(FIRST_LINE)
+    model.add(say("Yes."))
+    await agent.run("Are you there?")
+    assert not any((message.attachment or {}).get("kind") == "changed_file" for message in agent.messages)
+
+
+async def test_a_run_counts_what_is_new_from_a_message_that_was_cut_C3(stage: Stage) -> None:
+    """What the notes cover stays covered: only what came since, and a little before it, is sent."""
+    notes, _, agent = await begun(stage, stage.edit("Task", "a"), say("Done."))
+    cut = replace(agent.messages[-1], id="a-copy", attachment={"cut_from": notes.upto})
+    assert notes._place([*agent.messages[:-1], cut]) == len(agent.messages)
 
 
 async def test_rules_leave_secrets_out_E10(stage: Stage) -> None:

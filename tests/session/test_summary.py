@@ -167,18 +167,3 @@ async def test_when_it_is_too_much_all_the_same_that_is_the_error_C4(world: Worl
     with pytest.raises(ModelError, match="does not fit"):
         await written(agent)
     assert len(model.requests) == 3
-
-
-async def test_room_for_the_answer_is_kept_free_C4(world: World) -> None:
-    agent, model = long(world, say(SUMMARY), say(SUMMARY), messages=steps(60))
-    model.window = 11_500
-    few = await written(agent, room=3_000)
-    many = await written(agent, room=100)
-    assert few.dropped > many.dropped
-
-
-async def test_another_model_may_write_it_C4(world: World) -> None:
-    agent, model = long(world)
-    other = ScriptedModel([say(SUMMARY)])
-    assert (await written(agent, model=other)).text == SUMMARY
-    assert model.requests == []

@@ -99,13 +99,17 @@ async def test_a_window_that_is_smaller_than_was_said_is_learned_C4(tmp_path: Pa
     assert all(int(event.fields["before"] or 0) > 24_000 for event in stage.of(COMPACTED))  # of 27,800
 
 
-async def test_notes_are_told_how_much_a_small_window_takes_over_C1(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_learned", [False, True])
+async def test_notes_are_told_how_much_a_small_window_takes_over_C1(tmp_path: Path, is_learned: bool) -> None:
     path = tmp_path / "transcripts" / "session-1" / "session-memory" / "summary.md"
     async with anyio.create_task_group() as tasks:
         desk = Desk(world=world_in(tmp_path), tasks=tasks, path=path)
         notes = desk.notes()
         agent, client = desk.host(notes, [say("One.")])
-        client.window = 24_000
+        if is_learned:
+            agent.most = 24_000
+        else:
+            client.window = 24_000
         client.when(is_fork, desk.edit("Task", "a"), say("Done."))
         await agent.run(LONG)
         assert await notes.settle(10)

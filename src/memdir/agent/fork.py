@@ -162,7 +162,7 @@ def _record_upto(agent: Agent, base: Sequence[Message]) -> list[Message]:
     somebody's word, too.
     """
     for at in range(len(agent.record) - 1, -1, -1):
-        if base and agent.record[at].id == original(base[-1]):
+        if base and original(agent.record[at]) == original(base[-1]):
             return agent.record[: at + 1]
     return list(base)
 

@@ -193,7 +193,7 @@ class Agent:
                 self.transcript.compact(context, known=known, at=self.context.now())
             except Exception as error:  # noqa: BLE001 - as in `add`: what was not written is written later
                 self._log_failure("transcript", error)
-        recorded = {message.id for message in self.record}
+        recorded = set(map(original, self.record))
         self._longer = tuple(self.messages)
         self.record += [message for message in context if original(message) not in recorded]
         before = {**dict(self.files), **{path: self._shown_now(path, seen) for path, seen in files}}

@@ -112,6 +112,7 @@ class Transcript:
 
         Raises:
             NotFound: there is none, or its first record is lost.
+            UsageError: it is of a later version.
         """
         found, last = _read(path)
         end = cls(path, session_id=found.session_id, cwd=found.cwd, last=last)

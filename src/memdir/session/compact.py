@@ -59,6 +59,7 @@ than the window is said to be: that is another fault."""
 
 
 CUT: Literal["cut"] = "cut"
+"""In place of who wrote a summary: there is none, for nothing went."""
 
 _log = logging.getLogger("memdir")
 

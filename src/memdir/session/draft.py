@@ -49,10 +49,12 @@ class Draft:
         begin = self._begun(fresh)
         day = date_news(begin, self._now)
         self._fresh = noted([*begin, *([day] if day else [])], self.files.take_shown())
+        self._record = tuple(agent.record)  # before the messages: what comes in meanwhile is not gone
         self._body = agent.messages[self._lead :]
         self._end = self._lead + len(self._body)
         prefix = tokens.estimate_request(Request(prefix=agent.prefix, messages=()))
-        self._fixed = math.ceil(prefix * agent.model.scale) + self._sum(self._fresh) + CARRIED
+        self._prefix = math.ceil(prefix * agent.model.scale)
+        self._fixed = self._prefix + self._sum(self._fresh) + CARRIED
 
     def _begun(self, fresh: Fresh) -> list[Message]:
         """The first messages anew; as they are, if that fails: the person is to be able to go on."""
@@ -87,9 +89,9 @@ class Draft:
         return tuple(self._agent.messages[: self._lead + at])
 
     def said_before(self, at: int) -> tuple[Message, ...]:
-        """All of the record that the tail does not hold."""
+        """All that was said until this was begun, and that the tail does not hold."""
         kept = {original(message) for message in self._body[at:]}
-        return tuple(message for message in self._agent.record if message.id not in kept)
+        return tuple(message for message in self._record if original(message) not in kept)
 
     def said_since(self) -> tuple[Message, ...]:
         """What came into the conversation since this was begun, which stays as it is."""
@@ -124,12 +126,12 @@ class Draft:
     def shortened(self) -> tuple[list[Message], tuple[Message, ...]]:
         """The same for a conversation of which nothing can go: what it began with, and the rest cut."""
         head, self.files = self._agent.messages[: self._lead], FileState()  # it shows what it did
-        room = self._limits.room() - LEFT - (self._fixed - CARRIED - self._sum(self._fresh)) - self._sum(head)
+        room = self._limits.room() - LEFT - self._prefix - self._sum(head)
         return list(head), shorten(self._body, room=room, count=self._count)
 
     def size(self, head: Sequence[Message], kept: Sequence[Message]) -> int:
         """About how many tokens the next request would be with these."""
-        return self._fixed - CARRIED - self._sum(self._fresh) + self._sum(head) + self._sum(kept)
+        return self._prefix + self._sum(head) + self._sum(kept)
 
     def _count(self, message: Message) -> int:
         return math.ceil(self._agent.size_of(message) * self._agent.model.scale)

@@ -24,6 +24,7 @@ from anyio.abc import TaskGroup
 from memdir import fs
 from memdir.agent.events import FAILED, NOTED, WAITING, Degradation, Events, Value
 from memdir.agent.fit.base import base_for
+from memdir.agent.fit.shorten import original
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.agent.tools.text import decode
@@ -249,12 +250,14 @@ class Notes:
                 messages=asked.messages,
                 seen={self._path: before},
             )
-            return await anyio.to_thread.run_sync(self._checked, agent, ended, before, rights)
+            data = await anyio.to_thread.run_sync(self._checked, agent, ended, before, rights)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._put_back, before, rights)
             agent.files.overtaken(self._path, fs.digest(before))
             raise
+        agent.files.overtaken(self._path, fs.digest(data))  # it may be less than the last edit left
+        return data
 
     def _checked(self, agent: Agent, ended: Forked, before: bytes, rights: OnlyEdit) -> bytes:
         """What the fork has left in the file, if it is of use and the fork did not fail."""
@@ -357,7 +360,7 @@ class Notes:
 
     def _place(self, messages: Sequence[Message]) -> int:
         """The number of the first message that the notes do not cover."""
-        ids = [message.id for message in messages]
+        ids = [*map(original, messages)]
         return ids.index(self._upto) + 1 if self._upto in ids else 0
 
     def _tell_noted(self, data: bytes, *, how: str, seconds: float) -> None:

@@ -15,12 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memdir.agent.fit.places import front, is_place, last_step, places, sizes_from
+from memdir.agent.fit.places import last_step, places, sizes_from
 from memdir.agent.fit.shorten import original
 from memdir.model.messages import Message
 from memdir.session.sections import TOTAL
-
-__all__ = ["Count", "Limits", "Plan", "Why", "front", "is_due", "is_place", "must", "plan"]
 
 Count = Callable[[Message], int]
 """A message -> its tokens."""

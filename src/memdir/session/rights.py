@@ -29,8 +29,8 @@ class OnlyEdit:
     """A permission: Edit of the file at `path`, which holds `before`, and nothing else.
 
     `within`: the folder below which no part of the path may be a link; both are real paths. `cwd`: where a
-    relative path of the model begins. `digests` are those of what the file
-    holds, before and after each edit that was allowed: a file with another one was changed by somebody else.
+    relative path of the model begins. `digests` are those of what the file holds, before and after each edit
+    that was allowed: a file with another one was changed by somebody else.
     """
 
     def __init__(self, path: Path, before: bytes, *, template: Template, within: Path, cwd: Path) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memdir.agent.fit.base import base_for
 from memdir.agent.fork import Forked, fork
 from memdir.agent.loop import Agent
 from memdir.errors import BadReply, ContextTooLong
 from memdir.memory.fence import fenced
-from memdir.model.client import ModelClient
 from memdir.model.messages import Message, Usage
 from memdir.prompts import render
 from memdir.session.rights import none_at_all
@@ -48,29 +47,25 @@ async def written(
     *,
     template: Template | None = None,
     instructions: str | None = None,
-    room: int | None = None,
     messages: Sequence[Message] | None = None,
-    model: ModelClient | None = None,
     limit: int = TOTAL,
 ) -> Written:
     """Have the conversation summarised, in at most `limit` tokens.
 
-    `instructions`: what the person wants of it. `room`: tokens of the window kept free for the answer, the
-    prefix's bound if None. `messages`: those to summarise, if not all that the conversation holds now; no
-    call in them is unanswered. `model`: another client than the conversation's.
+    `instructions`: what the person wants of it. `messages`: those to summarise, if not all that the
+    conversation holds now; no call in them is unanswered.
 
     Raises:
         ModelError: the model failed, or gave no text (`BadReply`).
     """
     template = template or Template.default()
     asked = instruction(template, instructions)
-    asking = agent if model is None else replace(agent, model=model)
     base = tuple(agent.messages if messages is None else messages)
     usage = Usage()
     for share in SHARES:
-        fitting = base_for(asking, asked, base, answer=room, share=share)
+        fitting = base_for(agent, asked, base, share=share)
         ended = await fork(
-            asking, asked, permit=none_at_all(), max_turns=MAX_TURNS, label=LABEL, messages=fitting.messages
+            agent, asked, permit=none_at_all(), max_turns=MAX_TURNS, label=LABEL, messages=fitting.messages
         )
         usage += ended.usage
         if not isinstance(ended.error, ContextTooLong):
@@ -79,7 +74,7 @@ async def written(
         raise ended.error
     text = _said(ended)
     if not any(map(str.isalnum, text)):
-        raise BadReply(f"{asking.model.name} gave no summary of the conversation")
+        raise BadReply(f"{agent.model.name} gave no summary of the conversation")
     return Written(text=fit(text, template, limit, section=limit), usage=usage, dropped=fitting.dropped)
 
 

@@ -249,7 +249,7 @@ def _trusted(layer: _Layer, root: Path, user: _Layer, warnings: list[str]) -> _L
 
 
 def _below(paths: object, root: Path) -> object:
-    """Of a list of paths those below a folder; what is no list is told later."""
+    """Of a list of paths those below a folder, the first 200 of them; what is no list is told later."""
     if not isinstance(paths, list):
         return paths
     own = [

@@ -48,10 +48,9 @@ def changed_files(files: FileState, *, now: datetime) -> list[Message]:
     A diff, or where there can be none that the file is to be read again (R8). So it is with a place of
     credentials: that it was read once does not let in what came since, and a Read of it asks (A9). A file
     seen in part, or gone, or a link by now, says nothing: an Edit of it will ask for another Read. The index
-    is told of in its own way. Instructions
-    are not: they hold as they were at the beginning, and are looked at again after a compaction (I6). What
-    the model itself wrote of them is a file like any other. What a background job of this conversation wrote
-    is no news (E8).
+    is told of in its own way. Instructions are not: they hold as they were at the beginning, and are looked
+    at again after a compaction (I6). What the model itself wrote of them is a file like any other. What a
+    background job of this conversation wrote is no news (E8).
     """
     told, left = list[Message](), ALL_CHARACTERS
     for path, seen in files:
