@@ -16,24 +16,15 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
-from memdir.agent.events import CHANGED_OUTSIDE, FAILED, MENDED, NO_SHARED_CACHE, RESUMED, WAITING, Events
-from memdir.agent.file_state import FileState
+from memdir.agent.events import CHANGED_OUTSIDE, FAILED, MENDED, NO_SHARED_CACHE, WAITING, Events
 from memdir.agent.instructions import Consents, OnDemand
 from memdir.agent.log import log_to
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import ToolContext
-from memdir.agent.transcript import Recorded, Transcript, sweep
-from memdir.conversation import (
-    AskConsent,
-    Conversation,
-    FirstMessages,
-    Start,
-    hooks_of,
-    prefix_of,
-    without_memory,
-)
-from memdir.errors import Conflict, MemdirError, ModelError, NotFound, UnsafePath
+from memdir.agent.transcript import sweep
+from memdir.conversation import Conversation, hooks_of
+from memdir.errors import Conflict, MemdirError, ModelError
 from memdir.extract import killed
 from memdir.extract.foreign import Talk
 from memdir.extract.learn import learn
@@ -42,6 +33,7 @@ from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.extract.saved import Saved
 from memdir.extract.unfinished import Left, Marker, Unfinished
 from memdir.extract.worker import Extractor, Policy
+from memdir.first_messages import AskConsent, FirstMessages
 from memdir.memory import manifest
 from memdir.memory.history import BEGINNING, EXTERNAL
 from memdir.memory.store import MemoryDir
@@ -49,7 +41,6 @@ from memdir.model.client import ModelClient, OnText
 from memdir.model.embedding.embedder import Embedder
 from memdir.model.jobs import Models
 from memdir.model.ledger import Ledger
-from memdir.model.messages import Message, Prefix, new_id
 from memdir.model.metered import Metered, MeteredEmbedder
 from memdir.paths import cache_directory, summary_path, transcript_path
 from memdir.project import Clock, Opening, Project, local_time, open_project
@@ -64,6 +55,7 @@ from memdir.session.notes import LABEL as SESSION_MEMORY
 from memdir.session.notes import Notes
 from memdir.session.orphans import remove_orphans
 from memdir.session.sections import Template
+from memdir.start import Start, begun, prefix_of, reopened, resumed
 
 __all__ = [
     "Clock",
@@ -86,9 +78,6 @@ AT_THE_START = 1.0
 TAKEN_IN = 64
 """Memories that get vectors before a prompt is answered by hand, in about half a second; a conversation takes
 in more of them in the background."""
-
-
-OTHERS = "`memdir chat --resume` takes up the last one; `memdir sessions` lists them"
 
 
 @dataclass(kw_only=True)
@@ -136,7 +125,12 @@ class Runtime:
             UsageError: the transcript is of a later version.
         """
         await self._mend()
-        found = await anyio.to_thread.run_sync(self._reopened, resume) if resume is not None else None
+        project, events, unfinished = self.project, self.events, self._unfinished
+        found = None
+        if resume is not None:
+            found = await anyio.to_thread.run_sync(reopened, resume, project, unfinished)
+            if any(one.agent.id == resume.stem for one in self.conversations):
+                raise Conflict("that conversation is under way already", hint="go on with it")
         self._pick_up()
         first = FirstMessages(
             project=self.project,
@@ -145,7 +139,11 @@ class Runtime:
             window=self.models.chat.window,
         )
         first.tell(self._template.problems)
-        start = self._resumed(found) if found is not None else await self._begun(first, consent)
+        if found is not None:
+            start = resumed(found, project=project, events=events)
+        else:
+            await first.ask(consent)
+            start = await begun(first, project=project, events=events, unfinished=unfinished)
         memory, places = self.project.memory, self.project.places
         recall = self._recall(start.session)
 
@@ -280,83 +278,6 @@ class Runtime:
             for way in ways:
                 waiting.start_soon(wait, way)
         return all(finished)
-
-    # -- where a conversation begins --
-
-    async def _begun(self, first: FirstMessages, consent: AskConsent | None) -> Start:
-        """A new conversation, with its transcript."""
-        session, files = new_id(), FileState()
-        prefix = prefix_of(self.project, self.events)
-        await first.ask(consent)
-        shown = await anyio.to_thread.run_sync(first.messages, files)
-        with suppress(Conflict, OSError, UnsafePath):  # without a lock it may be taken up early: not twice
-            self._unfinished.hold(session)
-        return Start(
-            session=session,
-            prefix=prefix,
-            files=files,
-            context=shown,
-            record=shown,
-            transcript=self._transcript(session, prefix, shown),
-        )
-
-    def _transcript(self, session: str, prefix: Prefix, first: Sequence[Message]) -> Transcript | None:
-        """The session's transcript. A folder that can't be written is told, and the session goes on."""
-        places = self.project.places
-        try:
-            made = Transcript.create(
-                transcript_path(places, session),
-                session_id=session,
-                cwd=places.cwd,
-                prefix=prefix,
-                at=self.project.now(),
-            )
-            for message in first:
-                made.append(message)
-        except (OSError, MemdirError) as error:
-            self.events.emit(FAILED, where="transcript", error=type(error).__name__)
-            return None
-        return made
-
-    def _reopened(self, path: Path) -> tuple[Transcript, Recorded]:
-        """The conversation that a transcript holds; nobody else takes it up while this process lives.
-
-        Raises:
-            NotFound: there is none.
-            Conflict: somebody has it.
-        """
-        session = path.stem
-        if transcript_path(self.project.places, session) != path:
-            raise NotFound(f"{path} is no conversation of this folder")
-        if not path.exists():
-            raise NotFound(f"there is no conversation {session} in this folder", hint=OTHERS)
-        try:
-            self._unfinished.hold(session)
-        except Conflict as error:
-            raise Conflict(
-                "that conversation is under way elsewhere, or is being learned from right now",
-                hint="end it there, or try again in a moment",
-            ) from error
-        return Transcript.reopen(path)
-
-    def _resumed(self, found: tuple[Transcript, Recorded]) -> Start:
-        """A conversation as if its process had never stopped (A1), but for memory that is off now (S4)."""
-        transcript, recorded = found
-        if recorded.session_id != transcript.path.stem:
-            raise NotFound(f"{transcript.path} holds another conversation than its name says")
-        if any(one.agent.id == recorded.session_id for one in self.conversations):
-            raise Conflict("that conversation is under way already", hint="go on with it")
-        self.events.emit(RESUMED, messages=len(recorded.context), skipped=recorded.skipped)
-        return Start(
-            session=recorded.session_id,
-            prefix=recorded.prefix if self.project.memory else without_memory(recorded.prefix),
-            files=FileState.of(recorded.context),
-            context=recorded.context,
-            record=recorded.messages,
-            transcript=transcript,
-            noted=recorded.noted,
-            is_resumed=True,
-        )
 
     # -- the parts of a conversation --
 
