@@ -158,7 +158,7 @@ PHRASES = (
     "12 passed in 0.4s",
     "[main abc1234] Fix it",
     "“we decided to do a long and winding thing here”",
-    "See ~/work/app.py and ./docs/read.me or C:\\x.txt",
+    "See ~/code/app.py and ./docs/read.me or C:\\x.txt",
     "The cause was a missing await.",
     "\u202eevil\u200b text",
     "/compact",
