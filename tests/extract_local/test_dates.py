@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memdir.extract.local.dates import absolute
+from memdir.cues.dates import absolute
 from tests.extract_local.talks import TODAY
 
 

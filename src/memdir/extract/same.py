@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from memdir.extract.local.dates import absolute
-from memdir.extract.local.dates.names import MONTHS, WEEKDAYS, any_of
+from memdir.cues.dates import absolute
+from memdir.cues.dates.names import MONTHS, WEEKDAYS, any_of
 from memdir.extract.local.topics import SAME_TOPIC, matches
 from memdir.extract.local.values import Kind, Known
 from memdir.memory.words import words

@@ -71,6 +71,11 @@ class Places:
         return self.state / "history" / self.name
 
     @property
+    def dreams(self) -> Path:
+        """Where dreams of this memory directory work, and what of them waits for the person (D8)."""
+        return self.state / "dreams" / self.name
+
+    @property
     def journals(self) -> Path:
         """What runs that are under way have changed of this memory directory so far."""
         return self.state / "journal" / self.name

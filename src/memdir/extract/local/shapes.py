@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 from memdir.cues import Cue
-from memdir.extract.local.dates import Dated
+from memdir.cues.dates import Dated
 
 _TINY, _STATEMENT, _LONG, _LENGTHY = 5, 8, 18, 30
 _LONGEST_BARE_QUESTION = 16

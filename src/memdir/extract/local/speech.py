@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memdir.cues import Cue, Table, found, tables_for
-from memdir.extract.local.dates import absolute
+from memdir.cues.dates import absolute
 from memdir.extract.local.shapes import with_shapes
 from memdir.extract.local.values import Turn
 from memdir.trust.pasted import own_words

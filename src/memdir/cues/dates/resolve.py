@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TypeAlias
 
-from memdir.extract.local.dates.names import COUNTS, MONTHS, SEASONS, WEEKDAYS, number
+from memdir.cues.dates.names import COUNTS, MONTHS, SEASONS, WEEKDAYS, number
 
 Value: TypeAlias = "date | str | None"
 

@@ -17,8 +17,8 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memdir.extract.local.dates.resolve import Frame, Value
-from memdir.extract.local.dates.rules import RULES
+from memdir.cues.dates.resolve import Frame, Value
+from memdir.cues.dates.rules import RULES
 
 __all__ = ["Dated", "absolute"]
 

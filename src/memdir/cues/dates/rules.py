@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memdir.extract.local.dates import resolve as to
-from memdir.extract.local.dates.names import COUNTS, MONTHS, SEASONS, WEEKDAYS, any_of
-from memdir.extract.local.dates.resolve import Resolve
+from memdir.cues.dates import resolve as to
+from memdir.cues.dates.names import COUNTS, MONTHS, SEASONS, WEEKDAYS, any_of
+from memdir.cues.dates.resolve import Resolve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

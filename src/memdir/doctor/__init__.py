@@ -1,0 +1,1 @@
+"""What is wrong in a memory directory, and how it is put right."""

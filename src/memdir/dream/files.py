@@ -1,0 +1,30 @@
+"""The memories of a directory at one moment: before a dream, or as it would leave them. A value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from memdir.memory.entrypoint import NAME
+from memdir.names import is_topic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """Topic files and the index: path relative to the directory, with `/` -> bytes, and modification time in
+    nanoseconds. Logs, summaries of sessions and the team's memories are not in it: a dream changes none.
+    """
+
+    files: Mapping[str, bytes]
+    mtimes: Mapping[str, int]
+
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """The topic files, by name."""
+        return tuple(sorted(file for file in self.files if is_topic(file)))
+
+    @property
+    def index(self) -> bytes:
+        """The index; empty where there is none."""
+        return self.files.get(NAME, b"")
