@@ -23,7 +23,12 @@ from memdir.agent.loop import Agent
 from memdir.agent.permissions import AskPerson, for_main
 from memdir.agent.tools import ToolContext
 from memdir.agent.transcript import sweep
+from memdir.consolidation import beginning, dreaming_of, policy_of
 from memdir.conversation import Conversation, hooks_of
+from memdir.dream.fork import LABEL as DREAM
+from memdir.dream.progress import Progress
+from memdir.dream.run import Dreamed, dream
+from memdir.dream.worker import Dreamer
 from memdir.errors import Conflict, MemdirError, ModelError
 from memdir.extract import killed
 from memdir.extract.foreign import Talk
@@ -112,12 +117,13 @@ class Runtime:
         consent: AskConsent | None = None,
         on_text: OnText | None = None,
         on_saved: Callable[[Saved], None] = lambda _: None,
+        on_dreamed: Callable[[Dreamed], None] = lambda _: None,
     ) -> Conversation:
         """Begin a conversation, or take up the one that the transcript `resume` holds.
 
         `ask` puts questions about tool calls to the person (None: nobody is there, and what needs asking is
         not done); `consent` those about instructions outside the project; `on_text` hears the answer while it
-        streams; `on_saved` hears of memories written.
+        streams; `on_saved` hears of memories written, `on_dreamed` of a dream that came to its end.
 
         Raises:
             NotFound: there is no such transcript.
@@ -154,6 +160,7 @@ class Runtime:
 
         self._hearing.append(saved)
         extractor = self._extractor(start, saved)
+        dreamer = self._dreamer(recall, on_dreamed)
         notes = self._notes(start)
         compactor = self._compactor(first, notes)
         agent = Agent(
@@ -178,12 +185,18 @@ class Runtime:
             on_demand=OnDemand(places, first.settings, consents=self._consents),
             recall=recall,
             extractor=extractor,
+            dreamer=dreamer,
             notes=notes,
             compactor=compactor,
         )(agent)
         agent.close_calls()
         conversation = Conversation(
-            agent=agent, recall=recall, extractor=extractor, notes=notes, compactor=compactor
+            agent=agent,
+            recall=recall,
+            extractor=extractor,
+            dreamer=dreamer,
+            notes=notes,
+            compactor=compactor,
         )
         self.conversations.append(conversation)
         return conversation
@@ -210,6 +223,21 @@ class Runtime:
             on_saved=on_saved,
         )
 
+    async def dream(
+        self, *, dry: bool = False, on_progress: Callable[[Progress], None] = lambda _: None
+    ) -> Dreamed:
+        """Consolidate the memories now (D7); see `dream.run.dream`."""
+        await self._mend()
+        memory = self.project.require_memory()
+        agent = beginning(
+            self.project,
+            memory,
+            model=self._metered(self.models.dream or self.models.chat, DREAM),
+            events=self.events,
+        )
+        dreaming = dreaming_of(self.project, memory, events=self.events)
+        return await dream(dreaming, agent, dry=dry, on_progress=on_progress)
+
     async def recalled(self, query: str) -> Selection:
         """Which memories a prompt would get."""
         shelf, model = self._shelf(self.project.require_memory()), self._metered(self.models.recall, "recall")
@@ -221,10 +249,10 @@ class Runtime:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an extraction is running."""
+        """Whether an extraction or a dream is running."""
         if self._picking_up is not None and self._picking_up.is_running:
             return True
-        return any(one.extractor is not None and one.extractor.is_running for one in self.conversations)
+        return any(job is not None and job.is_running for one in self.conversations for job in one.saving)
 
     async def drain(self) -> bool:
         """Let running extractions finish, within the time the settings give (E9). Whether all did."""
@@ -237,7 +265,7 @@ class Runtime:
         return await self._wait_for([one.finish for one in self._saving()])
 
     async def give_up(self) -> None:
-        """Break off what is being saved: a later conversation goes on with it."""
+        """Break off what is being saved, and dreams: a later conversation goes on with it."""
         for one in self._saving():
             await one.give_up()
 
@@ -262,10 +290,10 @@ class Runtime:
                 conversation.extractor.end(conversation.agent.record)
         self._unfinished.close()
 
-    def _saving(self) -> list[Extractor | PickUp]:
-        """What saves in the background."""
-        extractors = [one.extractor for one in self.conversations if one.extractor is not None]
-        return [*extractors, *([self._picking_up] if self._picking_up else [])]
+    def _saving(self) -> list[Extractor | Dreamer | PickUp]:
+        """What changes memory in the background."""
+        jobs = [job for one in self.conversations for job in one.saving]
+        return [*jobs, *([self._picking_up] if self._picking_up else [])]
 
     async def _wait_for(self, ways: Sequence[Callable[[float], Awaitable[bool]]]) -> bool:
         finished: list[bool] = []
@@ -340,6 +368,27 @@ class Runtime:
             resumed=start.record if start.is_resumed else (),
             on_saved=on_saved,
             events=self.events,
+        )
+
+    def _dreamer(self, recall: Recall | None, on_dreamed: Callable[[Dreamed], None]) -> Dreamer | None:
+        """None where memory is off, and in remote mode."""
+        memory = self.project.memory
+        if memory is None or self.project.remote:
+            return None
+
+        def dreamed(what: Dreamed) -> None:
+            if recall is not None:
+                recall.changed(what.topics)
+            on_dreamed(what)
+
+        if self.project.settings.features.dream:
+            self._tell_of_cache(self.models.dream, DREAM, free=self.models.free_dream)
+        model = self._metered(self.models.dream or self.models.chat, DREAM)
+        return Dreamer(
+            dreaming_of(self.project, memory, events=self.events),
+            tasks=self.tasks,
+            policy=policy_of(self.project, model),
+            on_dreamed=dreamed,
         )
 
     def _notes(self, start: Start) -> Notes | None:
@@ -476,6 +525,7 @@ def _jobs(project: Project) -> list[str]:
     beside = {
         "recall": is_on and features.recall,
         "extraction": is_on and features.extract,
+        DREAM: is_on and features.dream,
         SESSION_MEMORY: features.session_memory,
     }
     return ["conversation", *(job for job, is_done in beside.items() if is_done)]

@@ -11,6 +11,7 @@ import anyio.to_thread
 from memdir.agent.attachments import date_news
 from memdir.agent.instructions import OnDemand
 from memdir.agent.loop import Agent, Hooks
+from memdir.dream.worker import Dreamer
 from memdir.extract.worker import Extractor
 from memdir.first_messages import FirstMessages, left_out
 from memdir.model.messages import Message
@@ -26,8 +27,14 @@ class Conversation:
     agent: Agent
     recall: Recall | None
     extractor: Extractor | None
+    dreamer: Dreamer | None
     notes: Notes | None
     compactor: Compactor
+
+    @property
+    def saving(self) -> Sequence[Extractor | Dreamer]:
+        """What changes memory in the background."""
+        return [job for job in (self.extractor, self.dreamer) if job is not None]
 
     async def say(self, text: str) -> Message:
         """One turn; see `Agent.run`."""
@@ -44,6 +51,7 @@ def hooks_of(
     on_demand: OnDemand,
     recall: Recall | None,
     extractor: Extractor | None,
+    dreamer: Dreamer | None,
     notes: Notes | None,
     compactor: Compactor,
 ) -> Callable[[Agent], Hooks]:
@@ -55,11 +63,26 @@ def hooks_of(
             hooks = replace(hooks, on_turn_start=recall.on_turn_start, on_turn_over=recall.on_turn_over)
         if notes is not None:
             hooks = replace(hooks, on_step=notes.step)
-        if extractor is not None:
-            hooks = replace(hooks, on_turn_end=extractor.turn_ended)
-        return hooks
+        jobs = [job for job in (extractor, dreamer) if job is not None]
+        return replace(hooks, on_turn_end=_each(jobs))
 
     return made
+
+
+def _each(jobs: Sequence[Extractor | Dreamer]) -> Callable[[Agent], Awaitable[None]]:
+    """At the end of a turn each of them has a look; what one fails with keeps no other from it."""
+
+    async def turn_ended(agent: Agent) -> None:
+        failure: Exception | None = None
+        for job in jobs:
+            try:
+                await job.turn_ended(agent)
+            except Exception as error:  # noqa: BLE001 - raised again below, when all had their look
+                failure = error
+        if failure is not None:
+            raise failure
+
+    return turn_ended
 
 
 def _collect(

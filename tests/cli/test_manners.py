@@ -232,7 +232,7 @@ def test_where_memory_is_off_status_names_no_job_of_it_as_on_S4(
     assert {rows[job] for job in ("recall", "extraction", "dream")} == {"off: memory is off"}
 
 
-@pytest.mark.parametrize(("width", "rows"), [(100, 6), (60, 12)])
+@pytest.mark.parametrize(("width", "rows"), [(100, 7), (60, 14)])
 def test_the_help_of_a_conversation_fits_the_terminal_H1(
     width: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

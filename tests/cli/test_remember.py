@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from memdir.doctor.checkup import checkup
 from memdir.errors import SecretFound, UsageError
 from memdir.extract.remember import remember
 from memdir.extract.saved import Change
-from memdir.memory.checkup import checkup
 from memdir.memory.store import MemoryDir
 from memdir.memory.topic import TYPES, Topic
 from memdir.testing import temporary_memory
@@ -288,7 +288,7 @@ def test_a_secret_that_is_allowed_is_kept_and_marked_and_in_no_title_E10(
     told = f"{made.file} {kept.name} {kept.description} {notebook.memory.index()}"
     for value in (TOKEN, "Xk39dkfjsl2291", "MIIEpAIBAAKCAQEA", MARK):
         assert value not in told
-    assert checkup(notebook.memory) == []
+    assert checkup(notebook.memory, now=NOW) == []
     assert notebook(said, allow_secret=True) == ()
 
 

@@ -516,11 +516,11 @@ def test_a_disk_too_full_to_note_the_way_back_takes_all_of_it_back_F8(
     before = desk.tree()
     write = plan._write
 
-    def filling(place: Path, swaps: Sequence[Swap], trash: Sequence[str]) -> None:
-        write(place, swaps, trash)
+    def filling(place: Path, swaps: Sequence[Swap], trash: Sequence[str], *, directory: Path) -> None:
+        write(place, swaps, trash, directory=directory)
         monkeypatch.setattr(plan, "_write", full)
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(plan, "_write", filling)

@@ -17,8 +17,8 @@ from memdir import app
 from memdir.agent.events import Events
 from memdir.agent.file_state import FileState
 from memdir.agent.instructions import context_message
+from memdir.doctor.checkup import checkup, problems
 from memdir.memory import entrypoint
-from memdir.memory.checkup import checkup
 from memdir.memory.topic import render
 from memdir.model.jobs import Models
 from memdir.model.local import Local
@@ -281,9 +281,9 @@ async def test_b045_a_deleted_memory_leaves_no_dead_link_and_one_made_by_hand_is
     await world.use("Write", file_path=str(path), content="")
     assert world.memory.index() == "- [Gone](gone.md) — my own words\n"
     assert world.memory.mend() == []
-    assert world.memory.problems() == ["MEMORY.md points to gone.md, which is not there"]
-    (finding,) = checkup(world.memory)
-    assert (finding.file, finding.line, finding.kind) == ("MEMORY.md", 1, "index")
+    assert problems(world.memory, now=NOW) == ["MEMORY.md: it points to gone.md, which is not there"]
+    (finding,) = checkup(world.memory, now=NOW)
+    assert (finding.file, finding.line, finding.kind) == ("MEMORY.md", 1, "dead pointer")
 
 
 async def test_b047_a_file_without_an_index_line_is_found_and_gets_one_M6_F9(stage: Stage) -> None:
@@ -315,11 +315,11 @@ def test_b048_an_index_of_52_kb_is_told_with_its_size_and_the_limit_F7(
     size = f"455 lines (limit: 200) and {len(text):,} bytes (limit: 25,000)"
     ran = desk("doctor")
     assert ran.code == 1
-    assert f"MEMORY.md: it is at {size}" in ran.out
+    assert f"MEMORY.md  it is at {size}" in ran.out
     assert f"entries that nobody sees: {unseen}" in ran.out
     status = desk("status")
     assert "455 of 200 lines, 52,325 of 25,000 bytes" in status.out
-    assert f"warning: MEMORY.md is at {size}" in status.err
+    assert f"warning: MEMORY.md: it is at {size}" in status.err
     assert status.err.count("\n") == 1
 
 

@@ -39,6 +39,7 @@ from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import for_main
 from memdir.agent.tools import TOOLS, ToolContext
 from memdir.agent.transcript import Transcript
+from memdir.doctor.checkup import problems
 from memdir.errors import ModelOverloaded, OverBudget
 from memdir.extract import cursor, foreign, gates, killed
 from memdir.extract.pickup import PickingUp, PickUp
@@ -235,7 +236,7 @@ class World:
             assert data.endswith(b"\n"), f"{file} is torn"
         pointed = [pointer.file for pointer in entrypoint.pointers(self.memory.index())]
         assert sorted(pointed) == sorted(topics), "the index does not fit"
-        told = [problem for problem in self.memory.problems() if "beyond what is loaded" not in problem]
+        told = [problem for problem in problems(self.memory, now=NOW) if "it is at" not in problem]
         assert told == [], "a person would have to look"
         assert self.memory.trashed() == []
         left = [path for path in self.folder.rglob("*") if path.name.endswith((".tmp", ".live"))]

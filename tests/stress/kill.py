@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from memdir.doctor.checkup import problems
 from memdir.memory import entrypoint, topic
 from memdir.memory.entrypoint import Pointer
 from memdir.memory.journal import Journal
@@ -188,7 +189,7 @@ class Killer:
         assert len(index.splitlines()) == len(files) * (1 + len(below(""))), "lines of nobody"
         assert not list(self.store.directory.rglob(".memdir-*"))
         assert len(list(self.store.trash.folder.iterdir())) == 2 * len(trashed)
-        assert self.store.problems() == []
+        assert problems(self.store, now=NOW) == []
 
 
 def run(folder: Path, *, rounds: int, seed: int) -> int:

@@ -64,6 +64,12 @@ COMPACTED = "compacted"
 next request), gone and kept (messages), seconds."""
 RESUMED = "resumed"
 """A conversation was taken up again: messages (in its context), skipped (lines that could not be read)."""
+DREAMING = "dreaming"
+"""A dream began: how (by a "model", or by "rules"), sessions (that it is told of), memories."""
+DREAMED = "dreamed"
+"""A dream ended: outcome ("applied", "held": its plan waits for the person, "shown": a dry run, "nothing"),
+files (topic files changed), left (not changed, for somebody has changed them meanwhile), objections, why
+(their codes), turns, tokens in and out, seconds."""
 PICKED_UP = "picked_up"
 """What an earlier session had left was learned from: files (changed), refused (not saved)."""
 NO_SHARED_CACHE = "no_shared_cache"

@@ -16,7 +16,7 @@ from typing import Literal
 from memdir.agent.events import FORKED
 from memdir.agent.fit.base import base_for
 from memdir.agent.fit.shorten import original
-from memdir.agent.loop import Agent
+from memdir.agent.loop import Agent, Hooks
 from memdir.agent.permissions import Permission, for_fork
 from memdir.agent.tools import ToolContext
 from memdir.errors import ModelError, TurnLimit, UsageError
@@ -25,6 +25,20 @@ from memdir.memory.store import MemoryDir, Written
 from memdir.memory.topic import Origin
 from memdir.model.messages import Message, Text, Usage
 from memdir.paths import canonical_root
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnCopy:
+    """A fork whose memory is a copy, judged as a whole when it is done (D8): so nothing that it writes there
+    is vetted, and nothing is said to come from this conversation.
+
+    `notebook`: the one file that it may write besides memories, a real path. `beside`: what it may read
+    besides the copy and the working folder. `hooks`: what goes on beside it.
+    """
+
+    notebook: Path
+    beside: tuple[Path, ...]
+    hooks: Hooks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +81,15 @@ async def fork(
     permit: Permission | None = None,
     messages: Sequence[Message] | None = None,
     seen: Mapping[Path, bytes] | None = None,
+    on_copy: OnCopy | None = None,
 ) -> Forked:
     """Run a background agent on a copy of the conversation.
 
     With `memory` it has the rights of a memory fork in that directory (A5); with `permit` those that this
-    gives, and no memory. `messages` is the conversation to continue from, if not all that it holds now: the
-    host may be further on already. No tool call in it is unanswered; what the model's window has no room for
-    is left out at its beginning. `seen`: files that the instruction shows whole, which counts as a Read (A2).
+    gives, and no memory unless `memory` is given too. `messages` is the conversation to continue from, if not
+    all that it holds now: the host may be further on already. No tool call in it is unanswered; what the
+    model's window has no room for is left out at its beginning. `seen`: files that the instruction shows
+    whole, which counts as a Read (A2). `on_copy`: `memory` is a copy to work on.
 
     Raises:
         UsageError: a call is unanswered; or neither `memory` nor `permit` says what the fork may do.
@@ -84,9 +100,11 @@ async def fork(
         raise UsageError("a fork begins when each tool call has its result")
     base = base_for(agent, instruction, base).messages
     background = _background(agent, base, memory=memory, permit=permit, max_turns=max_turns, label=label)
+    if on_copy is not None:
+        background = _moved_onto(on_copy, background)
     for path, data in (seen or {}).items():
         background.files.saw(path, data=data, mtime_ns=0, partial=False, how="read")
-    began = time.monotonic()
+    began, before = time.monotonic(), len(background.record)
     message = Message(role="user", content=(Text(text=instruction),), origin="system")
     stop: Literal["end", "turn limit", "failed"] = "end"
     failure: ModelError | None = None
@@ -97,7 +115,7 @@ async def fork(
     except ModelError as error:
         stop, failure = "failed", error
     ended = Forked(
-        messages=tuple(background.messages[len(base) :]),
+        messages=tuple(background.record[before:]),
         usage=background.usage,
         turns=background.steps,
         wrote=tuple(background.context.wrote),
@@ -149,6 +167,19 @@ def _background(
         max_steps=max_turns,
         watch_files=False,
     )
+
+
+def _moved_onto(copy: OnCopy, background: Agent) -> Agent:
+    """The same agent, which has not begun, at work on a copy."""
+    context = replace(
+        background.context,
+        evidence=None,
+        origin=None,
+        host=None,
+        notebook=copy.notebook,
+        beside=copy.beside,
+    )
+    return replace(background, context=context, hooks=copy.hooks, vets=False)
 
 
 def _rights(memory: MemoryDir | None, context: ToolContext) -> Permission:

@@ -100,7 +100,8 @@ class Agent:
     memory is made of, and what is still to be learned, go by that. `most` is what the model takes, in tokens,
     where that turned out to be less than its window. `label` names it in events. `max_steps` bounds the
     requests of its life (None: no bound). `watch_files` says whether changes of known files on disk are shown
-    (R8). `usage`, `steps` and `denied` add up over its life.
+    (R8), `vets` whether what tools write into memory is judged by whose words it is (E11). `usage`, `steps`
+    and `denied` add up over its life.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Agent:
     most: int | None = None
     max_steps: int | None = None
     watch_files: bool = True
+    vets: bool = True
     usage: Usage = field(default_factory=Usage, init=False)
     steps: int = field(default=0, init=False)
     denied: int = field(default=0, init=False)
@@ -131,7 +133,7 @@ class Agent:
     def __post_init__(self) -> None:
         """What a tool writes into memory is judged by the conversation as it stands at the call (E11)."""
         self.record = self.record or list(self.messages)
-        if self.context.memory is not None:
+        if self.vets and self.context.memory is not None:
             self.context = replace(self.context, evidence=self._evidence)
 
     @property

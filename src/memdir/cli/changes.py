@@ -30,7 +30,7 @@ _WORKERS = {
     "external": "hand edit",
     "mend": "memdir, putting right",
 }
-_COMMANDS = frozenset({"remember", "forget", "edit", "restore", "erase", "inbox"})
+_COMMANDS = frozenset({"remember", "forget", "edit", "restore", "erase", "inbox", "doctor"})
 """Workers that are the person, with that command."""
 
 

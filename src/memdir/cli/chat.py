@@ -64,6 +64,7 @@ async def _talk(project: app.Project, prompt: str, session: Session | None) -> i
             consent=terminal.consent if terminal.lines.at_terminal else None,
             on_text=terminal.stream,
             on_saved=terminal.saved,
+            on_dreamed=terminal.dreamed,
         )
         terminal.watch_tools()
         if isinstance(runtime.models.chat, StreamingClient):

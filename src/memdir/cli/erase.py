@@ -15,6 +15,7 @@ from memdir.cli import past
 from memdir.cli.files import in_trash
 from memdir.cli.opening import memory_of
 from memdir.cli.output import emit_json, line, talk
+from memdir.dream.kept import Kept
 from memdir.errors import MemdirError, NotFound, UsageError
 from memdir.memory import entrypoint
 from memdir.memory.erasing import Proof, erase
@@ -42,6 +43,7 @@ def erase_memory(project: app.Project, name: str, *, yes: bool, as_json: bool) -
     if not yes and not _wanted(file):
         talk("nothing was erased")
         return MemdirError.exit_code
+    Kept(places.dreams).forget(file)  # a plan that waits holds what it would change
     proof = erase(
         memory,
         file,

@@ -14,6 +14,7 @@ from memdir.agent.events import (
     COMPACTED,
     DEGRADED,
     DISABLED,
+    DREAMING,
     EXTRACTED,
     FAILED,
     HELD,
@@ -28,12 +29,13 @@ from memdir.agent.events import (
 )
 from memdir.cli.context import change
 from memdir.cli.output import visible
+from memdir.dream.fork import LABEL as DREAM
 from memdir.errors import Conflict
 from memdir.extract.saved import LABEL as EXTRACTION
 from memdir.session.notes import LABEL as NOTES
 
-_JOBS = {EXTRACTION: "saving memories", NOTES: "the running summary"}
-_RUNS = {EXTRACTION: "extraction", NOTES: "the running summary"}
+_JOBS = {EXTRACTION: "saving memories", NOTES: "the running summary", DREAM: "the dream"}
+_RUNS = {EXTRACTION: "extraction", NOTES: "the running summary", DREAM: "the dream"}
 _STEPS = {
     "marker": "noting that this conversation is not saved yet",
     "journal": "noting what a run is about to change",
@@ -92,6 +94,11 @@ def notice_of(event: Event) -> Notice | None:
         verb = "waits" if event.name == WAITING else "is off"
         text = f"({_JOBS.get(said['job'], said['job'])} {verb}: {said['why']})"
         return Notice(text=text, job=said["job"], key=f"{event.name} {said['job']}")
+    if event.name == DREAMING:
+        if event.fields.get("how") != "model":
+            return None
+        how = "/dream says how far it is, /dream stop breaks it off"
+        return Notice(text=f"(a dream has begun, to put the memories in order: {how})", job=DREAM)
     if event.name == CHANGED_OUTSIDE:
         return _outside(said)
     if event.name == HELD:
@@ -156,6 +163,8 @@ def _failed(said: Mapping[str, str], *, again: Value) -> Notice:
     text = f"({_STEPS.get(job or '', job)} failed: {error}; the conversation goes on)"
     if job == "compaction":
         text = f"(the model could not write a summary of the conversation: {why})"
+    if job == DREAM:
+        text = f"(a dream came to nothing, and the memories are as they were: {why})"
     if job == "earlier sessions":
         text = f"(what earlier conversations left is not saved: {why}; the next tries again)"
     if job == "cursor":

@@ -33,10 +33,13 @@ _HELP = (
     ("/log [NAME]", "what changed, when, by whom", "/diff [CHANGE]", "what a change did, line by line"),
     ("/undo [CHANGE]", "take a change back", "/inbox", "what waits for your decision"),
     ("/ledger", "what background work took today", "/context", "what the next request holds"),
+    ("/dream", "put the memories in order now", "/dream stop", "break a dream off"),
     ("/compact [TEXT]", "condense the conversation now", "/exit", "end it (also Ctrl-D)"),
 )
 _HELP_BELOW = """\
 The TEXT of /compact says what is to be kept.
+A plan of a dream that waits: /dream show, apply, discard.
+Whether it is time for a dream: /dream explain.
 `memdir chat --resume` goes on with an ended conversation."""
 
 _say = partial(click.echo, err=True)
@@ -179,6 +182,23 @@ def _ledger(project: app.Project, _words: str, _session: str) -> None:
     talk("`memdir ledger` shows what each job took, by day, and what that cost")
 
 
+def _dreams(project: app.Project, words: str, session: str) -> None:
+    """`/dream show [ID]`, `/dream apply [ID]`, `/dream discard [ID]`, `/dream explain`."""
+    from memdir.cli import dream
+
+    match words.split():
+        case ["explain"]:
+            dream.show_gates(project, session=session, say=_say)
+        case ["show", *ids] if len(ids) < 2:
+            dream.show_plan(project, ids[0] if ids else None, say=_say)
+        case ["apply", *ids] if len(ids) < 2:
+            dream.apply_plan(project, ids[0] if ids else None)
+        case ["discard", *ids] if len(ids) < 2:
+            dream.drop_plan(project, ids[0] if ids else None)
+        case _:
+            talk("as in: /dream, /dream stop, /dream explain, /dream show, /dream apply, /dream discard")
+
+
 _COMMANDS: dict[str, Callable[[app.Project, str, str], None]] = {
     "/memory": _memory,
     "/remember": _remember,
@@ -186,6 +206,7 @@ _COMMANDS: dict[str, Callable[[app.Project, str, str], None]] = {
     "/log": _log,
     "/diff": _diff,
     "/undo": _undo,
+    "/dream": _dreams,
     "/inbox": _inbox,
     "/ledger": _ledger,
 }

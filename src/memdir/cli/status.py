@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from memdir.agent.shell.wall import standing
 from memdir.cli.ledger import budget_as_json, budget_in_words, ledger_of
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, line, talk
+from memdir.doctor import checkup
 from memdir.errors import UnsafePath, UsageError
 from memdir.extract.unfinished import Unfinished
 from memdir.memory import entrypoint
@@ -96,7 +98,7 @@ def _facts(project: app.Project) -> dict[str, Any]:
     left = Unfinished(project.places.pending).dead(project.memory.directory)
     facts |= {"inbox": len(project.memory.inbox.items()), "unfinished": len(left)}
     try:
-        return facts | _contents(memory_of(project))
+        return facts | _contents(memory_of(project), project.now())
     except OSError as error:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
 
@@ -140,7 +142,7 @@ def _wrong(names: Mapping[str, str], places: Mapping[str, str]) -> dict[str, str
     return wrong
 
 
-def _contents(memory: MemoryDir) -> dict[str, Any]:
+def _contents(memory: MemoryDir, now: datetime) -> dict[str, Any]:
     if not memory.directory.is_dir():
         return {"memories": 0, "indexLines": 0, "indexBytes": 0, "trash": len(memory.trashed())}
     loaded = entrypoint.load(memory.index())
@@ -149,7 +151,7 @@ def _contents(memory: MemoryDir) -> dict[str, Any]:
         "indexLines": loaded.lines,
         "indexBytes": loaded.bytes,
         "trash": len(memory.trashed()),
-        "problems": memory.problems(),
+        "problems": checkup.problems(memory, now=now),
     }
 
 

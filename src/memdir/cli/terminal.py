@@ -21,11 +21,13 @@ from memdir.agent.events import Event
 from memdir.agent.instructions import Waiting
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
-from memdir.cli import context
+from memdir.cli import context, plans
 from memdir.cli.lines import Lines
 from memdir.cli.notices import Notice, notice_of, settles
 from memdir.cli.output import complain, talk, visible
 from memdir.cli.slash import obey
+from memdir.dream.progress import Progress
+from memdir.dream.run import Dreamed
 from memdir.errors import Aborted, MemdirError, ModelError
 from memdir.extract.saved import Saved
 from memdir.memory.fence import exact
@@ -34,6 +36,8 @@ from memdir.model.pauses import in_words
 from memdir.session.compact import Compacted
 
 INTERRUPTED = 130
+SAVING = "saving what is worth keeping …"
+BROKEN_OFF = "the dream was broken off; the memories are as they were"
 LONGEST_ACT = 100
 """Characters of a tool call that are shown as it is made."""
 
@@ -79,15 +83,18 @@ class Terminal:
 
     async def finish(self, runtime: app.Runtime) -> None:
         """Wait for what is still to be saved, and tell what was. Ctrl-C leaves it for another time."""
+        dreamer = self.conversation.dreamer if self.conversation else None
+        dreams = dreamer is not None and dreamer.is_running
         if runtime.is_busy:
-            talk("saving what is worth keeping …")
+            talk("finishing a dream, and saving what is worth keeping …" if dreams else SAVING)
         finished = False
         with anyio.CancelScope() as self._waiting:
             finished = await runtime.finish()
         self._waiting = None
         if not finished:
             await runtime.give_up()
-            talk("saving was broken off; nothing is half-written")
+            what = "the dream and saving were" if dreams else "saving was"
+            talk(f"{what} broken off; nothing is half-written")
         self._drop(lambda notice: notice.passing)  # nothing is tried again after this
         self._tell_notices()
         extractor, messages = self.conversation.extractor if self.conversation else None, self._agent.record
@@ -143,6 +150,8 @@ class Terminal:
         try:
             if name == "/compact":
                 await self._compact(rest.strip())
+            elif name == "/dream" and rest.strip() in {"", "stop"}:
+                await (self._dream() if not rest.strip() else self._stop_dream())
             elif name == "/context":
                 talk(await anyio.to_thread.run_sync(context.in_words, self.project, self._conversation))
             else:
@@ -162,6 +171,39 @@ class Terminal:
         finally:
             self._waiting = None
         talk(context.done(done) if done else "\n(broken off; the conversation is as it was)")
+
+    async def _dream(self) -> None:
+        """Consolidate the memories now, or say how far a dream is that is under way. Ctrl-C breaks off what
+        was begun here.
+        """
+        dreamer = self._conversation.dreamer
+        if dreamer is None:
+            self.project.require_memory()
+            raise MemdirError("no dreams in remote mode")
+        if dreamer.is_running:
+            talk(plans.progress_in_words(dreamer.progress or Progress()))
+            talk("`/dream stop` breaks it off")
+            return
+        told, dreamed = set[str](), None
+
+        def show(progress: Progress) -> None:
+            if progress.phase not in told:
+                told.add(progress.phase)
+                talk(plans.progress_in_words(progress))
+
+        talk("dreaming …")
+        try:
+            with anyio.CancelScope() as self._waiting:
+                dreamed = await dreamer.now(self._agent, on_progress=show)
+        finally:
+            self._waiting = None
+        for said in plans.dreamed_in_words(dreamed) if dreamed else (BROKEN_OFF,):
+            talk(said)
+
+    async def _stop_dream(self) -> None:
+        dreamer = self._conversation.dreamer
+        stopped = dreamer is not None and await dreamer.stop()
+        talk(BROKEN_OFF if stopped else "no dream is under way")
 
     # -- what the conversation says --------------------------------------------------------------------------
 
@@ -194,6 +236,11 @@ class Terminal:
         if saved.notice:
             self._notices.append(Notice(text=saved.notice))
         self._notices += [Notice(text=f"not saved: {error}") for error in saved.refused]
+
+    def dreamed(self, dreamed: Dreamed) -> None:
+        """Keep the notice of a dream for the next pause (D6)."""
+        if dreamed.notice:
+            self._notices.append(Notice(text=dreamed.notice))
 
     def on_event(self, event: Event) -> None:
         """Keep what happened beside the conversation for the next pause, if it is anything to the person."""

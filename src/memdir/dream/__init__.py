@@ -1,16 +1,25 @@
 """The memory directory is put in order now and then, and nothing is lost by it (D1-D8).
 
-    gates       is it time?                        sessions    which conversations were there since
-    lock        one dream at a time                holder      which process has it
+When:
+    worker      after each turn: is it time?       gates       the answer, and why
+    sessions    which conversations were there     lock        one dream at a time
+                since                              holder      which process has it
+The work:
+    run         one dream, from the lock to what it made
     files       the memories as they were, or are to be
     stage       a copy to work on                  rights      what the fork may do there
     fork        the model's work on the copy       progress    how far it is
-    tidy        what is done without a model
+    tidy        what is done without a model       stale       dates that were right once
+The plan:
     reasons     why the model took out what it took out (dream.json)
-    facts       the lines that say something       plan        what the copy makes of them
-    provenance  where memories come from stays     sources     whose words there are
-    checks      may the plan be carried out?       probes      what recall must go on bringing
-    apply       the plan becomes the directory     kept        plans that wait for the person
-    run         one dream, from the lock to the notice
-    worker      after each turn: is it time?
+    page        a memory as a reader sees it       facts       its lines that say something
+    standing    does a line still stand?           reworded    do other words say the same?
+    plan        what the copy makes of all that    provenance  where memories come from stays
+The checks:
+    checks      may it be carried out?             probes      what recall must go on bringing
+    check_dates  check_headers  check_index  mentions  quoted  the parts of that
+    sources     whose words there are
+Carrying it out:
+    apply       the plan becomes the directory     swaps       ... file by file: pure
+    kept        plans that wait for the person
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memdir.memory.entrypoint import NAME
+from memdir.memory.index_mending import Listed, listed
 from memdir.names import is_topic
 
 
@@ -23,6 +24,12 @@ class Snapshot:
     def topics(self) -> tuple[str, ...]:
         """The topic files, by name."""
         return tuple(sorted(file for file in self.files if is_topic(file)))
+
+    @cached_property
+    def listed(self) -> tuple[Listed, ...]:
+        """The topics, as an index should know them. What has no time of its own is being written."""
+        newest = max(self.mtimes.values(), default=0)
+        return tuple(listed(file, self.files[file], self.mtimes.get(file, newest)) for file in self.topics)
 
     @property
     def index(self) -> bytes:

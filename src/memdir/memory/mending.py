@@ -1,31 +1,24 @@
-"""What a killed or careless writer left of a memory directory is put right, or told (F6, F8, F9).
+"""What a killed or careless writer left of a memory directory is put right (F6, F8, F9).
 
-Mending finishes what was begun, and takes no line of the index away. What only a person can decide is a
-sentence in `problems`.
+Mending finishes what was begun, and takes no line of the index away. What else is wrong, the doctor tells.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING
 
 from memdir import fs
 from memdir.errors import MemdirError, UsageError
 from memdir.memory import entrypoint, leaks
-from memdir.memory.entrypoint import NAME, Pointer
-from memdir.memory.manifest import harmless
+from memdir.memory.index_mending import Listed, beginning, wanting
 from memdir.memory.pointer import key
-from memdir.secrets import scan as find_secrets
 
 if TYPE_CHECKING:
     from memdir.memory.store import MemoryDir
     from memdir.memory.trash import Trashed
-
-_MARKS = re.compile(r"\s*(?:[>#]+\s*|[-*+]\s+)*")
-"""What stands before the words of a heading, a list item or a quotation."""
 
 
 def mend(memory: MemoryDir) -> list[str]:
@@ -40,43 +33,6 @@ def mend(memory: MemoryDir) -> list[str]:
         return [*did, f"nothing was put right in the index: {error}"]
     did += _finish_trash(memory)
     return did + _point_at_all(memory)
-
-
-def problems(memory: MemoryDir) -> list[str]:
-    """What a person should look at: names out of reach or alike, dangling pointers, invisible entries."""
-    index = memory.index_file.readable()
-    found = [
-        f"{NAME} points to {harmless(pointer.file)}, which is not there"
-        for pointer in entrypoint.pointers(index)
-        if memory.why_not(pointer.file) or not memory.path(pointer.file).is_file()
-    ]
-    loaded = entrypoint.load(index)
-    if loaded.truncated:
-        beyond = f": {entrypoint.named(loaded)}" if loaded.invisible else ""
-        found.append(f"{NAME} is at {entrypoint.excess(loaded)}; a part is beyond what is loaded{beyond}")
-    try:
-        memory.index_file.exact()
-    except UsageError as error:
-        found.append(f"{error}, so nothing can be added to it; {error.hint}")
-    return found + _problems_of_names([header.path for header in memory.list()], memory)
-
-
-def _problems_of_names(paths: list[str], memory: MemoryDir) -> list[str]:
-    found = [
-        f"{harmless(path)} is out of reach, rename it: {reason}"
-        for path in paths
-        if (reason := memory.why_not(path))
-    ]
-    alike: dict[str, list[str]] = {}
-    for path in paths:
-        folded = unicodedata.normalize("NFD", path).casefold()
-        alike.setdefault(unicodedata.normalize("NFC", folded), []).append(harmless(path))
-    found += [
-        f"only case or Unicode form tell these apart: {', '.join(sorted(names))}"
-        for names in alike.values()
-        if len(names) > 1
-    ]
-    return found
 
 
 def _finish_trash(memory: MemoryDir) -> list[str]:
@@ -110,38 +66,35 @@ def _rewritten(memory: MemoryDir, entry: Trashed) -> bool:
 
 
 def _point_at_all(memory: MemoryDir) -> list[str]:
-    """A pointer for each topic without one, all in one change of the index."""
-    missing, did = list[Pointer](), list[str]()
-    for pointer in _missing_pointers(memory):
-        if find_secrets(entrypoint.written(pointer)):
-            name = leaks.called(pointer.file)
-            did.append(f"{name} has no pointer: its name or description looks like a secret")
-        else:
-            missing.append(pointer)
-            did.append(f"added a pointer to {pointer.file}")
-    if missing:
-        memory.index_file.change(partial(entrypoint.add_all, new=missing))
-    return did
+    """A pointer for each topic that has none, as far as the index has room, all in one change of it (F7)."""
+    index = memory.index_file.exact()
+    linked = entrypoint.linked(index)
+    topics = tuple(_topics(memory, linked=linked))
+    did = [
+        f"{leaks.called(one.file)} has no pointer: its name or description looks like a secret"
+        for one in reversed(topics)
+        if key(one.file) not in linked and one.is_secret
+    ]
+    if missing := wanting(index, topics):
+        new = [one.pointer for one in missing]
+        memory.index_file.change(partial(entrypoint.add_all, new=new))
+    return did + [f"added a pointer to {one.file}" for one in missing]
 
 
-def _missing_pointers(memory: MemoryDir) -> Iterator[Pointer]:
-    """What should point at the topics that the index does not link to, oldest first."""
-    linked = entrypoint.linked(memory.index_file.exact())
-    for header in reversed(memory.list()):
-        if key(header.path) not in linked and not memory.why_not(header.path):
-            hook = header.description or _first_line(memory, header.path)
-            yield Pointer(title=header.name, file=header.path, hook=hook)
+def _topics(memory: MemoryDir, *, linked: AbstractSet[str]) -> Iterator[Listed]:
+    """The topics that an entry can lead to, newest first."""
+    for header in memory.list():
+        if not memory.why_not(header.path):
+            hook = header.description or ""
+            if not hook and key(header.path) not in linked:
+                hook = _first_line(memory, header.path)
+            yield Listed(file=header.path, title=header.name, hook=hook, mtime_ns=header.mtime_ns)
 
 
 def _first_line(memory: MemoryDir, file: str) -> str:
-    """How a topic without a description begins, so that its pointer says more than its name. Nothing of one
-    that holds a secret, of which half a line may be left (E10).
-    """
+    """How a topic without a description begins."""
     try:
         read = memory.read(file).topic
     except (OSError, MemdirError):  # gone meanwhile
         return ""
-    if read is None or find_secrets(read.body):
-        return ""
-    lines = (_MARKS.sub("", line, count=1) for line in read.body.splitlines())
-    return next((line for line in lines if any(map(str.isalnum, line)) and line.strip() != read.name), "")
+    return beginning(read) if read else ""

@@ -1,13 +1,15 @@
-"""Several files become what they are to be, all of them or none: the redo log of an undo (F8, H2).
+"""Several files become what they are to be, all of them or none: the redo log of undos and dreams (F8, H2).
 
-    <history>/plan.json    {"version": 1, "trash": [id, …], "files": [
-                            {"file", "now", "now_mtime_ns", "then", "then_mtime_ns"}, …]}
+    <history>/plan.json    {"version": 1, "directory": …, "trash": [id, …], "files": [
+                            {"file", "now", "now_mtime_ns", "then", "then_mtime_ns", "needs"}, …]}
 
-`now` and `then` are Base64, null for no file; the trash is what is dropped from it at the end.
+`now` and `then` are Base64, null for no file; the trash is what is dropped from it at the end; `directory` is
+where the memory directory really was.
 
 The plan is on the disk before the first file changes, and goes after the last. A process that is killed in
 between leaves it there, and whoever changes the directory next finishes it first. An error on the way turns
-the plan around: what was done is taken back. A file that somebody has changed meanwhile is theirs, and stays.
+the plan around: what was done is taken back. A file that somebody has changed meanwhile is theirs, and stays;
+then so does what `needs` it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import base64
 import json
 import logging
 import os
+import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +26,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memdir import fs
-from memdir.errors import Conflict, UnsafePath
+from memdir.errors import Conflict, UnsafePath, UsageError
+from memdir.memory import merging, topic
+from memdir.memory.merging import Returning
+from memdir.memory.pointer import Pointer
+from memdir.names import is_topic
 
 if TYPE_CHECKING:
     from memdir.memory.store import MemoryDir
@@ -37,7 +44,8 @@ NAME = "plan.json"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
     """What one file holds now, and what it is to hold then; None: no file. `then_mtime_ns` is None where the
-    moment of the write will do.
+    moment of the write will do. `needs`: files of the same plan that have to be carried out if this one is,
+    because what it loses stands there then.
     """
 
     file: str
@@ -45,6 +53,7 @@ class Swap:
     now_mtime_ns: int | None
     then: bytes | None
     then_mtime_ns: int | None
+    needs: frozenset[str] = frozenset()
 
     def turned(self) -> Swap:
         """The way back."""
@@ -66,18 +75,21 @@ def carry_out(memory: MemoryDir, swaps: Sequence[Swap], *, trash: Sequence[str] 
     place = _place(memory)
     if place is None:
         raise Conflict("there is no history to undo anything with")
-    _write(place, swaps, trash)
+    root, swaps = _root(memory), _twins_apart(swaps)
+    _write(place, swaps, trash, directory=root)
     done: list[Swap] = []
     try:
         for swap in swaps:
+            _check_place(memory, root)
             done.append(swap)
             _replace(memory, swap)
             _date(memory, swap)
     except BaseException:
         back = [swap.turned() for swap in reversed(done)]
         with suppress(OSError):  # a full disk: what was done takes up no more room when it is taken back
-            _write(place, back, ())
-        with suppress(OSError):  # if even that fails, it is left for the next start
+            _write(place, back, (), directory=root)
+        with suppress(OSError, Conflict):  # if even that fails, it is left for the next start
+            _check_place(memory, root)
             _finish(memory, back, ())
             fs.remove_durably(place)
         raise
@@ -95,11 +107,16 @@ def finish(memory: MemoryDir) -> None:
         return
     try:
         try:
-            swaps, trash = _read(place)
+            swaps, trash, directory = _read(place)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             log.warning("a plan that can't be read was dropped: %s", type(error).__name__)
         else:
-            _finish(memory, swaps, trash)
+            if directory not in (None, os.fspath(_root(memory))):
+                return  # something else is in its place: it waits for the old one, or for a new plan
+            possible = _possible(memory, swaps)
+            _finish(memory, possible, trash)
+            if possible != swaps:
+                _fit_index(memory, swaps)
         fs.remove_durably(place)
     except OSError as error:
         log.warning("an undo that was broken off can't be finished: %s", error.strerror)
@@ -151,6 +168,74 @@ def _finish(memory: MemoryDir, swaps: Iterable[Swap], trash: Iterable[str]) -> N
     _drop(memory, trash)
 
 
+def _possible(memory: MemoryDir, swaps: Sequence[Swap]) -> list[Swap]:
+    """What of a plan can still be carried out: without the files that somebody has changed since, and with
+    the way back for what needs one of them.
+    """
+    if not any(swap.needs for swap in swaps):
+        return list(swaps)
+    theirs = {swap.file for swap in swaps if not _is_as_planned(memory, swap)}
+    stuck, size = set(theirs), -1
+    while len(stuck) != size:
+        size = len(stuck)
+        stuck |= {swap.file for swap in swaps if swap.needs & stuck}
+    back = [swap.turned() for swap in reversed(swaps) if swap.file in stuck - theirs]
+    return [*(swap for swap in swaps if swap.file not in stuck), *back]
+
+
+def _fit_index(memory: MemoryDir, swaps: Sequence[Swap]) -> None:
+    """The index leads to the files of a plan that are there, and to none that is not."""
+
+    def fit(text: str) -> str:
+        there = {swap.file: data for swap in swaps if (data := _found(memory, swap.file)) is not None}
+        back = [
+            Returning(lines=(), pointer=Pointer(title=read.name, file=file, hook=read.description or ""))
+            for file, data in there.items()
+            if is_topic(file)
+            for read in (topic.parse(data, filename=file),)
+        ]
+        gone = [swap.file for swap in swaps if swap.file not in there]
+        return merging.fitted(text, gone=gone, ours=frozenset(), back=back)
+
+    with suppress(Conflict, UnsafePath, UsageError):
+        memory.index_file.change(fit)
+
+
+def _found(memory: MemoryDir, file: str) -> bytes | None:
+    with suppress(UnsafePath):
+        found = bytes_of(memory, file)
+        return None if found is None else found[0]
+    return None
+
+
+def _is_as_planned(memory: MemoryDir, swap: Swap) -> bool:
+    """Whether the file is as the plan found it, or as it makes it."""
+    with suppress(UnsafePath):
+        found = bytes_of(memory, swap.file)
+        return (None if found is None else found[0]) in (swap.now, swap.then)
+    return False
+
+
+def _twins_apart(swaps: Sequence[Swap]) -> list[Swap]:
+    """The same, but a file goes before one comes that only case or Unicode form tell from it: on some disks
+    there is no room for both.
+    """
+    coming = {_twin_key(swap.file): swap for swap in swaps if swap.now is None and swap.then is not None}
+    going = {_twin_key(swap.file): swap for swap in swaps if swap.now is not None and swap.then is None}
+    late = [coming[key] for key in coming.keys() & going.keys()]
+    return [*(swap for swap in swaps if swap not in late), *late] if late else list(swaps)
+
+
+def _twin_key(file: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", file).casefold())
+
+
+def _check_place(memory: MemoryDir, root: Path) -> None:
+    """Raises Conflict where the directory is another one by now, or was replaced by a link."""
+    if _root(memory) != root:
+        raise Conflict("the memory directory was replaced meanwhile", hint="look at it, then try again")
+
+
 def _replace(memory: MemoryDir, swap: Swap) -> None:
     """Raises Conflict if the file is not what it was (F9)."""
     root, place = _root(memory), located(memory.directory, swap.file)
@@ -183,7 +268,9 @@ def _drop(memory: MemoryDir, trash: Iterable[str]) -> None:
 # -- on the disk --------------------------------------------------------------------------------------------
 
 
-def _write(place: Path, swaps: Sequence[Swap], trash: Sequence[str]) -> None:
+def _write(
+    place: Path, swaps: Sequence[Swap], trash: Sequence[str], *, directory: Path | None = None
+) -> None:
     files = [
         {
             "file": swap.file,
@@ -191,14 +278,16 @@ def _write(place: Path, swaps: Sequence[Swap], trash: Sequence[str]) -> None:
             "now_mtime_ns": swap.now_mtime_ns,
             "then": _packed(swap.then),
             "then_mtime_ns": swap.then_mtime_ns,
+            "needs": sorted(swap.needs),
         }
         for swap in swaps
     ]
-    record = {"version": VERSION, "files": files, "trash": list(trash)}
+    real = None if directory is None else os.fspath(directory)
+    record = {"version": VERSION, "directory": real, "files": files, "trash": list(trash)}
     fs.write_atomic(place, json.dumps(record).encode("ascii") + b"\n")
 
 
-def _read(place: Path) -> tuple[list[Swap], list[str]]:
+def _read(place: Path) -> tuple[list[Swap], list[str], str | None]:
     record = json.loads(fs.read_file(place))
     swaps = [
         Swap(
@@ -207,10 +296,16 @@ def _read(place: Path) -> tuple[list[Swap], list[str]]:
             now_mtime_ns=_moment(one["now_mtime_ns"]),
             then=_unpacked(one["then"]),
             then_mtime_ns=_moment(one["then_mtime_ns"]),
+            needs=frozenset(map(str, one.get("needs", ()))),
         )
         for one in record["files"]
     ]
-    return swaps, [str(one) for one in record["trash"]]
+    directory = record.get("directory")
+    return (
+        swaps,
+        [str(one) for one in record["trash"]],
+        None if directory is None else str(directory),
+    )
 
 
 def _moment(number: object) -> int | None:

@@ -193,7 +193,7 @@ class _Undoing:
         if base is None or ours is None or theirs is None:
             raise UsageError("made or removed since")
         origin = topic.parse(ours, filename="x.md").origin
-        base, mine, theirs = (_stamped(data, now=self.now, origin=origin) for data in (base, ours, theirs))
+        base, mine, theirs = (stamped(data, now=self.now, origin=origin) for data in (base, ours, theirs))
         merged = merging.merged(base, mine, theirs)
         if merged is None:
             raise UsageError("the same lines were changed since")
@@ -261,7 +261,7 @@ class _Undoing:
         return found
 
 
-def _stamped(data: bytes, *, now: datetime, origin: Origin | None) -> bytes:
+def stamped(data: bytes, *, now: datetime, origin: Origin | None) -> bytes:
     """The same with those stamps, if it has a header of ours."""
     stamped = topic.stamp(data, now=now, origin=None)
     if stamped == data:

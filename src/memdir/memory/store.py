@@ -354,10 +354,6 @@ class MemoryDir:
             with self.alone():
                 self.history.tidy()
 
-    def problems(self) -> Sentences:
-        """What a person should look at, a sentence each (see `mending`)."""
-        return mending.problems(self)
-
     # -- inside the lock --------------------------------------------------------------------------------
 
     @property

@@ -78,7 +78,7 @@ class ExtractSettings(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DreamSettings(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the memory directory is consolidated."""
+    """When and how the memory directory is consolidated (D1, D8). But for "local", not from a project."""
 
     model: Annotated[
         str | None,
@@ -87,6 +87,30 @@ class DreamSettings(Struct, frozen=True, kw_only=True, rename="camel"):
             'From a project only "local".'
         ),
     ] = None
+    apply: Annotated[
+        Literal["auto", "review"],
+        Meta(
+            description="Whether a plan that passes all checks is carried out, or waits for "
+            "`memdir dream apply`. Not from a project."
+        ),
+    ] = "auto"
+    min_hours: Annotated[
+        float, Meta(ge=0, description="Hours from one dream to the next. Not from a project.")
+    ] = 24.0
+    min_sessions: Annotated[
+        int, Meta(ge=0, description="Other sessions since the last one, before the next. Not from a project.")
+    ] = 5
+    loss_files: Annotated[
+        float,
+        Meta(ge=0, le=1, description="The share of memories that a dream may take out. Not from a project."),
+    ] = 0.25
+    loss_lines: Annotated[
+        float,
+        Meta(ge=0, le=1, description="The share of their lines that it may take out. Not from a project."),
+    ] = 0.30
+    max_turns: Annotated[
+        int, Meta(ge=1, description="Requests that a dream may make of the model. Not from a project.")
+    ] = 40
 
 
 class BudgetSettings(Struct, frozen=True, kw_only=True, rename="camel"):

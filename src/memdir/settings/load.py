@@ -32,8 +32,15 @@ _TRUSTED_ONLY = (
     "features.instructions",
     "instructions.files",
     "instructions.maxBytes",
+    "dream.apply",
+    "dream.minHours",
+    "dream.minSessions",
+    "dream.lossFiles",
+    "dream.lossLines",
+    "dream.maxTurns",
 )
-"""What a project has no say in: where things are, and whether the person's own instructions are heard."""
+"""What a project has no say in: where things are, whether the person's own instructions are heard, and what a
+dream may do without being asked."""
 _LONGEST_KEY = 60  # characters of an unknown one that are shown
 _MODELS = ("model", "recall.model", "extract.model", "session.model", "dream.model")
 _EMBEDDER = "recall.embedder"

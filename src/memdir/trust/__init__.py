@@ -1,6 +1,7 @@
 """Whose words a text is made of, and whether a memory may be made of it (E11). Pure.
 
 vet          a proposed change + the evidence -> held, with the reason
+rewritten    memories put in order -> what is new in them, and do memories bear it out?
 evidence     a conversation -> who said what in it
 pasted       a person's message without what they pasted or quoted
 agreement    what the person takes over of what the agent or a tool said

@@ -115,10 +115,11 @@ def _is_foreign_rule(case: Case) -> bool:
     shared = {key: weight for key, weight in weights.items() if key in case.heard.keys}
     heard_too = len(shared) > 1 and sum(shared.values()) >= 0.6 * sum(weights.values())
     text = case.statement.text
-    return (heard_too or is_foreign(text, case.said)) and _instructs(text)
+    return (heard_too or is_foreign(text, case.said)) and instructs(text)
 
 
-def _instructs(text: str) -> bool:
+def instructs(text: str) -> bool:
+    """Whether a sentence reads like a rule."""
     return bool(_RULE.search(text)) or bool(cues_of(text, tables_for(text), _RULING))
 
 

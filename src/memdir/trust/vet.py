@@ -1,9 +1,13 @@
-"""A proposed change of a memory + the evidence -> held, with a reason, or not (E11). Pure."""
+"""A proposed change of a memory + the evidence -> held, with a reason, or not (E11). Pure.
+
+vet             a change that was made in a conversation
+vet_rewritten   memories that were put in order: only what is new in them, whatever went
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +17,7 @@ from memdir.trust.hidden import hidden_in
 from memdir.trust.judging import Judged, judge
 from memdir.trust.news import News
 from memdir.trust.removal import unspoken
+from memdir.trust.rewritten import Question, bearing_on, questions, says_much, spoken
 from memdir.trust.stated import short
 from memdir.trust.statements import Statement, added, is_index, new_lines, removed, statements
 from memdir.trust.subject import Subject
@@ -161,3 +166,60 @@ def _of_removed(proposed: Proposed, before: str, after: str, evidence: Evidence)
 
 _STRUCK = re.compile(r"~~(?=\S)[^~]+~~")
 _LEADS_ELSEWHERE = re.compile(r"(?:\A|[/\\])\.|\A[/\\~]|\A[A-Za-z]:|[\x00-\x1f]|\$\{?\w")
+
+
+# ---------------------------------------------------------------------------------- memories put in order
+
+
+def vet_rewritten(
+    written: Mapping[str, str],
+    *,
+    sources: Mapping[str, str],
+    vouched: Mapping[str, str],
+    origins: Mapping[str, Collection[str]],
+    evidence: Callable[[], Evidence] | None,
+) -> Iterator[tuple[str, Held]]:
+    """What is new in memories that were written anew, and has no source: the file, and why. Never raises.
+
+    `sources`: all memories as they were; `vouched`: the memories as they would be, which the index may speak
+    of; `origins`: the files of which each was made, if not of itself. `evidence`, what was said since, is
+    asked for only if something is new that the memories do not bear out. What goes, and what is said twice,
+    is not looked at.
+    """
+    lines = "\n".join(sources.values())
+    for file, text in written.items():
+        if hidden := hidden_in(file):
+            yield file, Held(code="hidden", reason=f"the file's name holds {hidden}")
+        if _LEADS_ELSEWHERE.search(file):
+            yield file, Held(code="path", reason="the file's name leads out of the memory directory")
+        if hidden := hidden_in(new_lines(lines, text)):
+            yield file, Held(code="hidden", reason=f"it holds {hidden}, which a reader does not see")
+    asked = list(questions(written, sources=sources, vouched=vouched, origins=origins))
+    if not asked:
+        return
+    heard = bearing_on(asked, evidence() if evidence is not None else Evidence())
+    said = spoken(heard)
+    for question in asked:
+        file = question.file
+        news = News.of(file, sources.get(file), written[file], (), ())
+        judged = judge(question.statement, heard, news)
+        held = next((held for look in (_carries, _permits, _untrusted) if (held := look(judged))), None)
+        if held is None and not said.bears_out(question.statement.text, order=question.is_order):
+            held = _unsourced(question, judged)
+        if held is not None:
+            yield file, held
+
+
+def _unsourced(question: Question, judged: Judged) -> Held | None:
+    """An order that is nobody's, or a statement of which hardly a word is somebody's."""
+    text = question.statement.text
+    if question.is_order:
+        return Held(code="instructs", reason=f"nobody stated the rule “{short(text)}”")
+    said = max(judged.told + judged.asked, question.known * judged.size)
+    if says_much(text) and said < LEAST_KNOWN * judged.size:
+        return Held(code="unsupported", reason=f"“{short(text)}” stands in no memory, and nobody said it")
+    return None
+
+
+LEAST_KNOWN = 0.25
+"""The share of a statement's words that somebody has to have used."""

@@ -44,7 +44,8 @@ class ToolContext:
     `host`: the table of the conversation that a fork works for; what the fork writes is no news there (E8).
     `beside`: what a fork may read besides memory and the working folder. `evidence`: who said what in the
     conversation as it stands now; None: nobody asks whose words a memory is made of. `held` collects the
-    files of writes that wait for the person (E11).
+    files of writes that wait for the person (E11). `notebook`: a file that is no memory and may be written
+    all the same (D8).
     """
 
     cwd: Path
@@ -60,6 +61,7 @@ class ToolContext:
     deleted: list[str] = field(default_factory=list)
     evidence: Callable[[], Evidence] | None = None
     held: list[str] = field(default_factory=list)
+    notebook: Path | None = None
 
     def folders(self) -> tuple[Path, ...]:
         """The folders that a fork may read; the root of the machine is the working folder of nobody."""
@@ -152,6 +154,12 @@ def _usage(spec: ToolSpec) -> str:
 def in_memory(path: Path, context: ToolContext) -> bool:
     """Whether the path leads into the memory directory, so that reading and writing go by its rules (A8)."""
     return context.memory is not None and fs.inside(context.memory.directory, path)
+
+
+def is_notebook(path: Path, context: ToolContext) -> bool:
+    """Whether the path leads to the one file besides memories that a fork may write. A link there is none."""
+    notebook = context.notebook
+    return notebook is not None and os.path.realpath(path) == str(notebook) and not notebook.is_symlink()
 
 
 def where_read(path: Path, context: ToolContext) -> tuple[Path, Path | None]:

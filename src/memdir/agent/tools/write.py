@@ -20,6 +20,7 @@ from memdir.agent.tools.base import (
     WroteButOver,
     in_memory,
     in_thread,
+    is_notebook,
     own_index,
     schema,
     told_to_the_model,
@@ -28,7 +29,7 @@ from memdir.agent.tools.read import load
 from memdir.agent.tools.text import Shape, decode, lines_of
 from memdir.agent.vetting import vet_deletion, vetted
 from memdir.errors import ToolError
-from memdir.memory import entrypoint
+from memdir.memory import encoding, entrypoint, leaks
 from memdir.model.messages import ToolSpec
 from memdir.prompts import render
 
@@ -47,7 +48,8 @@ def write(given: Input, context: ToolContext) -> str:
     """Make or replace a file, or delete a memory by writing nothing (SEAMS: tools have no delete)."""
     path, content = place(given["file_path"], context.cwd), given["content"]
     old = known_content(path, context, whole=True)
-    if not content.strip() and path.name != entrypoint.NAME and in_memory(path, context):
+    is_memory = path.name != entrypoint.NAME and in_memory(path, context) and not is_notebook(path, context)
+    if not content.strip() and is_memory:
         return _delete(path, old, context)
     save(path, _in_the_old_shape(content, old), context, old=old)
     return f"{'Updated' if old is not None else 'Created'} {path} ({len(lines_of(content))} lines)"
@@ -91,7 +93,9 @@ def save(path: Path, data: bytes, context: ToolContext, *, old: bytes | None) ->
     expected = fs.digest(old) if old is not None else None
     warning = None
     with told_to_the_model(path):
-        if context.memory and in_memory(path, context):
+        if is_notebook(path, context):
+            _write_notebook(path, data, old)
+        elif context.memory and in_memory(path, context):
             real = Path(os.path.realpath(path))
             data = vetted(real, old, data, context, context.memory)
             written = context.memory.write(
@@ -108,6 +112,13 @@ def save(path: Path, data: bytes, context: ToolContext, *, old: bytes | None) ->
             context.host.overtaken(path, fs.digest(data))
     if warning:
         raise WroteButOver(f"{path} is written, but: {warning}")
+
+
+def _write_notebook(path: Path, data: bytes, old: bytes | None) -> None:
+    """The file at a path that `is_notebook`: as private as a memory, and as little a place for a secret."""
+    real = Path(os.path.realpath(path))
+    leaks.refuse(encoding.readable(data), encoding.readable(old or b""), name=real.name)
+    fs.replace_if(real, data, expected=None if old is None else fs.digest(old), within=real.parent)
 
 
 def _write_ordinary(path: Path, data: bytes, expected: str | None) -> None:

@@ -7,14 +7,21 @@ import os
 import socket
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memdir.memory import checkup as checkup_module
-from memdir.memory.checkup import Finding, checkup
+from memdir.doctor import survey as survey_module
+from memdir.doctor.checkup import Check, checkup, examine, problems
+from memdir.doctor.files import files
+from memdir.doctor.finding import Finding
+from memdir.doctor.index import index
+from memdir.doctor.layouts import inside
+from memdir.doctor.leaks import secrets, trash
+from memdir.doctor.names import names
 from memdir.memory.leaks import MASKED
 from memdir.memory.store import MemoryDir
 from memdir.testing import temporary_memory, tree
@@ -38,28 +45,42 @@ def put(memory: MemoryDir, name: str, text: str | bytes = NOTE) -> Path:
     return path
 
 
-def found(memory: MemoryDir) -> list[tuple[str, int | None, str]]:
+HERE: tuple[Check, ...] = (files, names, secrets, trash, inside)
+"""What is wrong with a file, whatever the index and its header say of it."""
+
+
+def told(memory: MemoryDir, *checks: Check) -> list[Finding]:
+    found = examine(memory, now=NOW, checks=checks or HERE)
+    return [one for one in found if one.kind != "marked"]
+
+
+def found(memory: MemoryDir, *checks: Check) -> list[tuple[str, int | None, str]]:
     """File, line and kind of each finding."""
-    return [(one.file, one.line, one.kind) for one in checkup(memory)]
+    return [(one.file, one.line, one.kind) for one in told(memory, *checks)]
 
 
-def only(memory: MemoryDir) -> Finding:
-    (finding,) = checkup(memory)
+def only(memory: MemoryDir, *checks: Check) -> Finding:
+    (finding,) = told(memory, *checks)
     return finding
 
 
 def test_there_is_nothing_to_say_of_a_sound_directory(memory: MemoryDir) -> None:
-    for name in ("logs/2026/11/x.md", "sessions/s.md", "team/a.md", "team/MEMORY.md", "deep/b.md", "图.md"):
+    for name in ("logs/2026/11/x.md", "sessions/s.md", "team/a.md", "team/MEMORY.md"):
         put(memory, name)
+    put(
+        memory, "deep/b.md", "---\nname: Ports\ndescription: Which ports\n---\n\nThe proxy listens on 8443.\n"
+    )
+    put(memory, "图.md", "---\nname: 图\ndescription: 图在哪里\n---\n\n架构图在设计文件夹里。\n")
+    put(memory, "MEMORY.md", "- [Tabs](tabs.md)\n- [Ports](deep/b.md)\n- [图](图.md)\n- [Empty](empty.md)\n")
     put(memory, "deep/picture.png", b"\x89PNG\0\0" + TOKEN.encode())
     put(memory, ".obsidian/plugin.js", TOKEN)
     put(memory, "empty.md", "")
     (memory.directory / "alias.md").symlink_to("tabs.md")
-    assert checkup(memory) == []
+    assert checkup(memory, now=NOW) == []
 
 
 def test_a_directory_that_is_not_there_has_no_findings(tmp_path: Path) -> None:
-    assert checkup(MemoryDir(tmp_path / "none", trash=tmp_path / "trash")) == []
+    assert checkup(MemoryDir(tmp_path / "none", trash=tmp_path / "trash"), now=NOW) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,7 +105,7 @@ def test_a_directory_that_is_not_there_has_no_findings(tmp_path: Path) -> None:
 )
 def test_a_secret_is_found_in_whatever_is_read_or_shared_E10(memory: MemoryDir, name: str) -> None:
     put(memory, name, f"one\ntwo\nthe token is {TOKEN}\nfour\n")
-    secrets = [one for one in checkup(memory) if one.kind == "secret"]
+    secrets = [one for one in told(memory) if one.kind == "secret"]
     assert [(one.file, one.line, one.rule) for one in secrets] == [(name, 3, "GitHub token")]
     assert "GitHub token, ghp_" in secrets[0].reason
     assert "memdir:allow-secret" in secrets[0].cure
@@ -129,7 +150,7 @@ def test_a_line_that_the_person_marked_is_no_finding_E10(memory: MemoryDir) -> N
 def test_a_secret_in_a_name_is_found_and_not_repeated_E10(memory: MemoryDir) -> None:
     put(memory, f"{TOKEN}.md")
     put(memory, f"{TOKEN}/x.md", f"{TOKEN}")
-    findings = checkup(memory)
+    findings = told(memory)
     assert {one.file for one in findings} == {MASKED}
     assert {one.kind for one in findings} == {"secret"}
     assert TOKEN not in str(findings)
@@ -151,11 +172,11 @@ def test_no_part_of_a_value_is_told_E10(memory: MemoryDir, row: dict[str, str]) 
     secret = "".join(row["parts"])
     template = row["template"].replace("{PAD200000}", "x " * 200_000)
     put(memory, "a.md", template.replace("{S}", secret))
-    findings = checkup(memory)
+    findings = checkup(memory, now=NOW)
     assert any(one.kind == "secret" for one in findings)
-    told = json.dumps([asdict(one) for one in findings], ensure_ascii=False)
+    words = json.dumps([asdict(one) for one in findings], ensure_ascii=False)
     middle = secret.strip()[len(secret) // 3 :]
-    assert middle not in told
+    assert middle not in words
 
 
 # -- files -----------------------------------------------------------------------------------------------
@@ -184,7 +205,7 @@ def test_an_index_that_is_a_link_out_is_one_finding_A8(memory: MemoryDir, tmp_pa
     (tmp_path / "x.md").write_text(f"- [Gone](gone.md)\n{TOKEN}\n")
     (memory.directory / "MEMORY.md").unlink()
     (memory.directory / "MEMORY.md").symlink_to(tmp_path / "x.md")
-    assert found(memory) == [("MEMORY.md", None, "link")]
+    assert found(memory, *HERE, index) == [("MEMORY.md", None, "link")]
 
 
 def test_a_directory_that_is_itself_a_link_is_looked_through(memory: MemoryDir, tmp_path: Path) -> None:
@@ -200,7 +221,7 @@ def test_what_is_no_file_is_told_and_not_waited_for_A8(
     os.mkfifo("pipe.md")
     with socket.socket(socket.AF_UNIX) as there:
         there.bind("socket.md")
-    findings = checkup(memory)
+    findings = told(memory)
     assert [(one.file, one.kind) for one in findings] == [
         ("pipe.md", "unreadable"),
         ("socket.md", "unreadable"),
@@ -208,12 +229,35 @@ def test_what_is_no_file_is_told_and_not_waited_for_A8(
     assert "a pipe" in findings[0].reason
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_told_with_its_cure(memory: MemoryDir) -> None:
-    put(memory, "closed.md").chmod(0)
-    put(memory, "shut/x.md").parent.chmod(0)
-    findings = checkup(memory)
-    (memory.directory / "shut").chmod(stat.S_IRWXU)
+@contextmanager
+def nobody(memory: MemoryDir) -> Iterator[None]:
+    """Somebody to whom a closed file is closed, who owns the directory. Who may read everything is none."""
+    if os.geteuid() != 0:
+        yield
+        return
+    checkup(memory, now=NOW)  # so that what is imported late is there
+    above = memory.directory.parent
+    for path in (above, *above.rglob("*")):
+        os.chown(path, 65534, -1)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_what_may_not_be_read_is_told_with_its_cure_and_nothing_behind_it_is_called_gone_A8(
+    memory: MemoryDir,
+) -> None:
+    closed, folder = put(memory, "closed.md"), put(memory, "shut/x.md").parent
+    put(memory, "MEMORY.md", "- [T](tabs.md)\n- [x](shut/x.md)\n- [c](closed.md)\n")
+    with nobody(memory):
+        closed.chmod(0)
+        folder.chmod(0)
+        try:
+            findings = checkup(memory, now=NOW)
+        finally:
+            folder.chmod(stat.S_IRWXU)
     assert [(one.file, one.kind) for one in findings] == [("closed.md", "unreadable"), ("shut", "unreadable")]
     assert "chmod u+r" in findings[0].cure
     assert "chmod u+rx" in findings[1].cure
@@ -222,7 +266,7 @@ def test_what_may_not_be_read_is_told_with_its_cure(memory: MemoryDir) -> None:
 def test_a_file_that_is_not_looked_through_is_told(
     memory: MemoryDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkup_module, "MOST_BYTES", 100)
+    monkeypatch.setattr(survey_module, "MOST_BYTES", 100)
     put(memory, "big.md", "x" * 101)
     assert found(memory) == [("big.md", None, "unreadable")]
 
@@ -253,7 +297,6 @@ def test_an_encoding_that_can_not_be_kept_is_told(memory: MemoryDir) -> None:
         ("a\u200bb.md", "U+200B"),
         ("c:x.md", "a Windows drive"),
         ("deep/memory.md", "the index is MEMORY.md"),
-        ("deep/MEMORY.md", "the index is MEMORY.md"),
         ("team/x.txt", "end in .md"),
         ("logs/a\tb.md", "U+0009"),
         (os.fsdecode(b"a\xff.md"), "U+DCFF"),
@@ -277,8 +320,8 @@ def test_a_folder_whose_name_is_wrong_is_one_finding_A8(memory: MemoryDir) -> No
 def test_names_that_are_one_on_some_disks_are_told_A8(memory: MemoryDir) -> None:
     for name in ("Notes.md", "notes.md", "deep/caf\u00e9.md", "deep/cafe\u0301.md", "A/x.md", "a/y.md"):
         put(memory, name)
-    told = {(one.file, one.kind) for one in checkup(memory)}
-    assert told == {("a", "name"), ("notes.md", "name"), ("deep/caf\u00e9.md", "name")}
+    twins = {(one.file, one.kind) for one in told(memory)}
+    assert twins == {(name, "collision") for name in ("a", "notes.md", "deep/caf\u00e9.md")}
 
 
 # -- the index -------------------------------------------------------------------------------------------
@@ -290,40 +333,74 @@ def test_an_entry_that_leads_nowhere_is_told_with_its_line_F6(memory: MemoryDir)
         "MEMORY.md",
         "---\nx: 1\n---\n# Mine\n- [T](tabs.md)\n- [G](gone.md)\n```\n- [C](code.md)\n```\n",
     )
-    finding = only(memory)
-    assert (finding.file, finding.line, finding.kind) == ("MEMORY.md", 6, "index")
+    finding = only(memory, index)
+    assert (finding.file, finding.line, finding.kind) == ("MEMORY.md", 6, "dead pointer")
     assert "gone.md" in finding.reason
     assert "memdir restore" in finding.cure
+    assert finding.fix is not None
+
+
+def test_an_entry_for_what_can_not_be_seen_is_not_called_dead_A8(memory: MemoryDir, tmp_path: Path) -> None:
+    """What a link or a closed folder hides may be there."""
+    (memory.directory / "alias").symlink_to(memory.directory)
+    (memory.directory / "away.md").symlink_to(tmp_path / "x.md")
+    os.mkfifo(memory.directory / "pipe.md")
+    put(memory, "broken.md", b"\xff\xfex\0\x80")
+    names = ("tabs.md", "alias/tabs.md", "away.md", "pipe.md", "broken.md")
+    put(memory, "MEMORY.md", "".join(f"- [x]({name})\n" for name in names))
+    assert found(memory, index) == []
+
+
+def test_what_is_no_memory_is_no_orphan_M1(memory: MemoryDir) -> None:
+    for name in ("logs/2026/11/x.md", "sessions/s.md", "team/a.md", "x.txt", ".x.md", "CLAUDE.md"):
+        put(memory, name)
+    assert found(memory, index) == []
+    put(memory, "deep/b.md")
+    assert found(memory, index) == [("deep/b.md", None, "orphan")]
 
 
 def test_entries_that_nobody_sees_are_one_finding_F7(memory: MemoryDir) -> None:
-    put(memory, "MEMORY.md", "".join(f"- [Tabs](tabs.md) — {number}\n" for number in range(250)))
-    finding = only(memory)
+    for number in range(250):
+        put(memory, f"t{number}.md", f"{NOTE}\n{number}\n")
+    lines = "".join(f"- [Tabs {number}](t{number}.md) — its own word{number}\n" for number in range(250))
+    put(memory, "MEMORY.md", f"- [Tabs](tabs.md)\n{lines}")
+    finding = only(memory, index)
     assert (finding.file, finding.line, finding.kind) == ("MEMORY.md", None, "index")
-    assert finding.reason.endswith(": 50")
+    assert "entries that nobody sees: 51 (t199.md, t200.md," in finding.reason
 
 
-def test_whatever_status_warns_of_the_checkup_tells_too(memory: MemoryDir) -> None:
-    lines = "".join(f"- [G{number}](gone{number}.md)\n" for number in range(250))
-    put(memory, "MEMORY.md", lines)
-    for name in ("Notes.md", "notes.md", "a\\b.md"):
-        put(memory, name)
-    told = [f"{one.file} {one.reason}" for one in checkup(memory)]
-    for sentence in memory.problems():
-        if "beyond what is loaded" not in sentence:
-            assert any(_names_in(sentence) & _names_in(one) for one in told), sentence
-    assert any("nobody sees: 50" in one for one in told)
+# -- what `memdir status` tells --------------------------------------------------------------------------
 
 
-def _names_in(sentence: str) -> set[str]:
-    return {word.strip(",;") for word in sentence.split() if ".md" in word} - {"MEMORY.md"}
+def test_problems_name_what_keeps_memories_from_being_seen(memory: MemoryDir) -> None:
+    for name in ("a.md", "A.md", "a\\b.md", "orphan.md"):
+        put(memory, name, TOKEN)
+    lines = "".join(f"{number}\n" for number in range(200))
+    put(memory, "MEMORY.md", f"- [Gone](gone.md)\n{lines}")
+    size = (
+        "it is at 201 lines (limit: 200), and what is beyond that is not loaded; entries that nobody sees: 0"
+    )
+    assert problems(memory, now=NOW) == [
+        f"MEMORY.md: {size}",
+        "MEMORY.md: it points to gone.md, which is not there",
+        "a.md: only case or Unicode form tell it from A.md",
+        "a\\b.md: a backslash, or a character that looks like a slash",
+    ]
+    assert problems(MemoryDir(memory.directory / "none", trash=memory.trash.folder), now=NOW) == []
+
+
+def test_an_index_that_can_not_be_read_is_told_by_status_too_A8(memory: MemoryDir) -> None:
+    put(memory, "MEMORY.md", b"\xff\xfex\0\x80")
+    assert problems(memory, now=NOW) == [
+        "MEMORY.md: it is in a broken encoding, so nothing of ours can change it"
+    ]
 
 
 def test_a_checkup_changes_nothing(memory: MemoryDir) -> None:
     put(memory, "a.md", TOKEN)
     put(memory, "con.md")
     before = {path: path.stat().st_mtime_ns for path in memory.directory.parent.rglob("*")}
-    files = tree(memory.directory)
-    assert len(checkup(memory)) == 2
+    files_before = tree(memory.directory)
+    assert len(told(memory)) == 2
     assert {path: path.stat().st_mtime_ns for path in memory.directory.parent.rglob("*")} == before
-    assert tree(memory.directory) == files
+    assert tree(memory.directory) == files_before

@@ -1,0 +1,277 @@
+"""`memdir dream`: consolidate the memories now, and judge the plans that wait (D5-D8)."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import anyio
+import click
+
+from memdir import app
+from memdir.agent.events import Events
+from memdir.cli import plans
+from memdir.cli.changes import ago
+from memdir.cli.opening import memory_of, model_option, open_project
+from memdir.cli.output import columns, emit_json, json_option, line, talk
+from memdir.consolidation import carry_out, dreaming_of, policy_of
+from memdir.dream.gates import Gate
+from memdir.dream.kept import Item, Kept, Waiting
+from memdir.dream.progress import Progress
+from memdir.dream.run import Dreamed
+from memdir.dream.worker import explain
+
+Say = Callable[[str], None]
+
+HELD = 1
+"""The exit code of a dream whose plan waits for the person's word because something speaks against it."""
+
+
+@click.group(
+    "dream", invoke_without_command=True, short_help="Put the memories in order, without losing any."
+)
+@click.option("--explain", "explains", is_flag=True, help="Say whether it is time for a dream, and why.")
+@click.option("--dry-run", is_flag=True, help="Show what it would change, and leave all as it is.")
+@model_option("consolidates; `local` tidies the index by rules")
+@json_option
+@click.pass_context
+def dream(ctx: click.Context, explains: bool, dry_run: bool, model: str | None, as_json: bool) -> int:
+    """Put the memories in order: merge what is double, correct what is outdated, mend the index.
+
+    The model works on a copy. What it made of it is a plan, and the plan is checked: each line that is gone
+    needs a reason, and no more than a part of the memories may go at all. A plan that fails waits for your
+    word, and changes nothing; one that passes is carried out, and `memdir undo` takes it back. Ctrl-C breaks
+    a dream off, and all is as it was. Without a model the index alone is mended, by rules.
+    """
+    if ctx.invoked_subcommand is not None:
+        return 0
+    project = open_project(ctx.obj, model=model, job="dream")
+    if explains:
+        return _explain(project, as_json=as_json)
+    memory_of(project)
+    dreamed = anyio.run(_dream, project, dry_run, as_json)
+    if as_json:
+        emit_json(**plans.dreamed_as_json(dreamed))
+    elif dreamed.outcome == "shown":
+        _show_dry(dreamed)
+    else:
+        for said in plans.dreamed_in_words(dreamed):
+            talk(said)
+    return HELD if dreamed.outcome == "held" and dreamed.objections else 0
+
+
+def _explain(project: app.Project, *, as_json: bool) -> int:
+    """Print all gates (D1)."""
+    if as_json:
+        gates = _gates(project, None)
+        emit_json(due=all(gate.passes for gate in gates), gates=plans.gates_as_json(gates))
+    else:
+        show_gates(project, session=None, say=click.echo)
+    return 0
+
+
+def show_gates(project: app.Project, *, session: str | None, say: Say) -> None:
+    """Show each gate with its reason. `session`: the conversation from which that is asked."""
+    gates = _gates(project, session)
+    say(plans.gate_rows(gates))
+    is_due = all(gate.passes for gate in gates)
+    talk("the next turn begins a dream" if is_due else "a dream begins by itself when all are open")
+
+
+def _gates(project: app.Project, session: str | None) -> Sequence[Gate]:
+    dreaming = dreaming_of(project, memory_of(project), events=Events())
+    return explain(dreaming, policy_of(project), session=session)
+
+
+def _show_dry(dreamed: Dreamed) -> None:
+    click.echo(
+        plans.plan_in_words(
+            dreamed.plan,
+            dreamed.objections,
+            before=dreamed.before,
+            after=dreamed.after,
+            proposals=dreamed.proposals,
+        )
+    )
+    talk(f"nothing was changed; `memdir dream apply {dreamed.kept}` does it")
+
+
+async def _dream(project: app.Project, dry: bool, quiet: bool) -> Dreamed:
+    """The dream, with its progress on stderr (D6). Ctrl-C breaks it off."""
+    async with app.running(project, jobs=("dream",)) as runtime, anyio.create_task_group() as tasks:
+        with anyio.CancelScope() as work, _progress(quiet=quiet) as show:
+            tasks.start_soon(_listen, work)
+            dreamed, failure = None, None
+            try:
+                dreamed = await runtime.dream(dry=dry, on_progress=show)
+            except Exception as error:  # noqa: BLE001 - raised again below, as itself and not as a group
+                failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    if dreamed is None:
+        talk("broken off; the memories are as they were")
+        raise click.Abort
+    return dreamed
+
+
+async def _listen(work: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            work.cancel()
+            return
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """How far it is: a line that changes, at a terminal; else a line for each phase."""
+    if quiet:
+        yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        told = set[str]()
+
+        def tell(progress: Progress) -> None:
+            if progress.phase not in told:
+                told.add(progress.phase)
+                talk(plans.progress_in_words(progress))
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    with console.status(Text("dreaming …")) as status:
+        yield lambda progress: status.update(Text(line(plans.progress_in_words(progress))))
+
+
+# -- plans that wait -----------------------------------------------------------------------------------------
+
+
+def _kept(project: app.Project) -> Kept:
+    return dreaming_of(project, memory_of(project), events=Events()).kept
+
+
+def _as_json(ctx: click.Context, as_json: bool) -> bool:
+    """Whether `--json` was said, before the name of the command or behind it."""
+    return as_json or bool(ctx.parent and ctx.parent.params.get("as_json"))
+
+
+@dream.command("show", short_help="Show a plan that waits: why, and what it would change.")
+@click.argument("id", required=False)
+@json_option
+@click.pass_context
+def show(ctx: click.Context, id: str | None, as_json: bool) -> None:  # noqa: A002 - the word on the command line
+    """Show the plan that waits under ID, or the newest: what speaks against it, what it would do to which
+    memory and why, and all differences.
+    """
+    project = open_project(ctx.obj)
+    if not _as_json(ctx, as_json):
+        show_plan(project, id, say=click.echo)
+        return
+    waiting = _kept(project).get(id)
+    diffs = [
+        {"path": one.file, "action": one.action, "diff": one.diff}
+        for one in plans.differences(waiting.before, waiting.after)
+    ]
+    shown = plans.plan_as_json(waiting.plan, waiting.objections)
+    emit_json(**_item_as_json(waiting), plan=shown, files=diffs)
+
+
+def show_plan(project: app.Project, name: str | None, *, say: Say) -> None:
+    """Show the plan of that name, or the newest. Raises NotFound."""
+    waiting = _kept(project).get(name)
+    say(
+        plans.plan_in_words(
+            waiting.plan,
+            waiting.objections,
+            before=waiting.before,
+            after=waiting.after,
+            proposals=waiting.proposals,
+        )
+    )
+    when = ago(waiting.when, project.now())
+    talk(f"made {when}; `memdir dream apply {waiting.id}` carries it out, `discard` drops it")
+
+
+def _item_as_json(item: Item | Waiting) -> dict[str, Any]:
+    problem = item.problem if isinstance(item, Item) else None
+    when = item.when.isoformat() if item.when else None
+    return {"id": item.id, "at": when, "dryRun": item.dry, "problem": problem}
+
+
+@dream.command("list", short_help="List the plans that wait.")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, as_json: bool) -> None:
+    """List the plans that wait for your word, newest first."""
+    project = open_project(ctx.obj)
+    items = _kept(project).items()
+    if _as_json(ctx, as_json):
+        emit_json(items=[_item_as_json(item) for item in items])
+    elif items:
+        click.echo(columns(_row(item, project.now()) for item in items))
+    else:
+        talk("no plan waits")
+
+
+def _row(item: Item, now: datetime) -> tuple[str, ...]:
+    about = "a dry run, to look at" if item.dry else "waits for your word"
+    return (item.id, ago(item.when, now) if item.when else "-", item.problem or about)
+
+
+@dream.command("apply", short_help="Carry out a plan that waits.")
+@click.argument("id", required=False)
+@json_option
+@click.pass_context
+def apply_(ctx: click.Context, id: str | None, as_json: bool) -> int:  # noqa: A002 - as above
+    """Carry out the plan that waits under ID, or the newest, whatever speaks against it. What was changed
+    since is kept: both are merged, or the memory is left alone. `memdir undo` takes it back.
+    """
+    project = open_project(ctx.obj)
+    if not _as_json(ctx, as_json):
+        apply_plan(project, id)
+        return 0
+    waiting = _kept(project).get(id)
+    applied = carry_out(project, waiting)
+    left = [{"path": one.file, "why": one.why} for one in applied.left]
+    emit_json(id=waiting.id, change=applied.change, files=list(applied.topics), left=left)
+    return 0
+
+
+def apply_plan(project: app.Project, name: str | None) -> None:
+    """Carry out the plan of that name, or the newest, and say what was done."""
+    applied = carry_out(project, _kept(project).get(name))
+    for said in plans.applied_in_words(applied):
+        talk(said)
+    if applied.change is None:
+        talk("nothing was left to change")
+
+
+@dream.command("discard", short_help="Drop a plan that waits.")
+@click.argument("id", required=False)
+@json_option
+@click.pass_context
+def discard(ctx: click.Context, id: str | None, as_json: bool) -> None:  # noqa: A002 - as above
+    """Drop the plan that waits under ID, or the newest. The memories are as they are."""
+    project = open_project(ctx.obj)
+    if not _as_json(ctx, as_json):
+        drop_plan(project, id)
+        return
+    kept = _kept(project)
+    item = kept.item(id)
+    kept.drop(item)
+    emit_json(id=item.id)
+
+
+def drop_plan(project: app.Project, name: str | None) -> None:
+    """Drop the plan of that name, or the newest."""
+    kept = _kept(project)
+    item = kept.item(name)
+    kept.drop(item)
+    talk(f"dropped {item.id}; no memory was changed")
