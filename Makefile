@@ -10,7 +10,7 @@ ENGINE := $(VENV)/.ready-engine
 CASES ?= $(firstword $(wildcard ../shared/cases tests/data))
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long stress fuzz docs lock clean help
+.PHONY: demo test test-engine lint fix bench bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long bench-dream stress fuzz docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,7 +34,7 @@ fix: $(DEV) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long ## the figures, beside their baselines
+bench: bench-extract bench-recall bench-scale bench-guard bench-trust bench-session bench-long bench-dream ## the figures, beside their baselines
 
 bench-extract: $(DEV) ## what the embedded default saves from conversations
 	$(PY) -m bench.extract --cases $(CASES)/extraction.jsonl
@@ -62,11 +62,17 @@ bench-session: $(DEV) ## how much of a conversation is in the summary by rules
 bench-long: $(DEV) ## what a conversation of 300 turns costs in a small window, and what it forgets (some minutes)
 	$(PY) -m bench.long
 
-stress: $(DEV) ## kill -9 at 200 random points, 300 extractions, and 50 times a long conversation; two writers at once; 10,000 edits under the index; 300 histories
+bench-dream: $(DEV) ## what it costs to find out that it is no time for a dream, with 5,000 transcripts
+	$(PY) -m bench.dream
+
+stress: $(DEV) ## kill -9 at 200 random points, 300 extractions, 200 dreams, and 50 times a long conversation; two writers at once; 32 who want the lock of a dream; 200 hostile dreams; 10,000 edits under the index; 300 histories
 	$(PY) -m tests.stress.kill --rounds 200
 	$(PY) -m tests.stress.extraction_kill --rounds 100 --seed 1
 	$(PY) -m tests.stress.resume_kill --rounds 50 --seed 1
+	$(PY) -m tests.stress.dream_kill --rounds 200 --seed 1
 	$(PY) -m tests.stress.racers --count 200
+	$(PY) -m tests.stress.lock_racers --rounds 200 --processes 32 --seed 1
+	$(PY) -m tests.stress.hostile_dreams --runs 200 --seed 1
 	$(PY) -m tests.stress.edits --edits 10000 --seed 1
 	$(PY) -m tests.stress.histories --count 300 --seed 1 --deaths 100
 
