@@ -50,7 +50,9 @@ def test_nothing_in_memory_opens_a_socket_or_starts_a_process(path: Path) -> Non
     assert words & {"socket", "http", "urllib", "subprocess", "httpx2", "anthropic"} <= allowed
 
 
-@pytest.mark.parametrize("room", ["recall", "extract", "session", "dream", "doctor", "cli", "model", "prompts"])
+@pytest.mark.parametrize(
+    "room", ["recall", "extract", "session", "dream", "doctor", "cli", "model", "prompts"]
+)
 def test_only_the_store_and_the_floor_write_files(room: str) -> None:
     """Cursors, markers, a session's own notes and the demonstration's project are bookkeeping, not memory."""
     allowed = {

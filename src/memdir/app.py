@@ -226,8 +226,9 @@ class Runtime:
     async def dream(
         self, *, dry: bool = False, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> Dreamed:
-        """Consolidate the memories now (D7); see `dream.run.dream`."""
-        await self._mend()
+        """Consolidate the memories now (D7); see `dream.run.dream`. A dry run puts nothing in order first."""
+        if not dry:
+            await self._mend()
         memory = self.project.require_memory()
         agent = beginning(
             self.project,
@@ -371,9 +372,9 @@ class Runtime:
         )
 
     def _dreamer(self, recall: Recall | None, on_dreamed: Callable[[Dreamed], None]) -> Dreamer | None:
-        """None where memory is off, and in remote mode."""
+        """None where memory is off."""
         memory = self.project.memory
-        if memory is None or self.project.remote:
+        if memory is None:
             return None
 
         def dreamed(what: Dreamed) -> None:
@@ -381,8 +382,6 @@ class Runtime:
                 recall.changed(what.topics)
             on_dreamed(what)
 
-        if self.project.settings.features.dream:
-            self._tell_of_cache(self.models.dream, DREAM, free=self.models.free_dream)
         model = self._metered(self.models.dream or self.models.chat, DREAM)
         return Dreamer(
             dreaming_of(self.project, memory, events=self.events),

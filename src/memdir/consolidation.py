@@ -4,6 +4,7 @@ continue from (D1, D5, D7).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from memdir.agent.events import Events
@@ -18,6 +19,7 @@ from memdir.dream.kept import Waiting
 from memdir.dream.lock import Lock
 from memdir.dream.run import Dreaming
 from memdir.dream.worker import Policy
+from memdir.errors import Conflict, NotFound
 from memdir.memory.history import By
 from memdir.memory.store import MemoryDir
 from memdir.model.client import ModelClient
@@ -54,6 +56,7 @@ def policy_of(project: Project, model: ModelClient | None = None) -> Policy:
         daily_log=settings.features.daily_log,
         min_hours=settings.dream.min_hours,
         min_sessions=settings.dream.min_sessions,
+        remote=project.remote,
         model=model,
     )
 
@@ -93,7 +96,9 @@ def carry_out(project: Project, waiting: Waiting) -> Applied:
             now=project.now(),
             real=waiting.real,
         )
+        with suppress(NotFound):  # somebody has dropped it meanwhile
+            dreaming.kept.drop(waiting.id)
     finally:
-        lock.fail()  # it is as long since the last dream as before
-    dreaming.kept.drop(waiting.id)
+        with suppress(OSError, Conflict):  # what was done is done; whoever comes next mends the lock
+            lock.fail()  # it is as long since the last dream as before
     return applied

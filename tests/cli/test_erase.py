@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from memdir.app import open_project
+from memdir.dream.lock import LOCK, Lock
+from memdir.dream.stage import new_folder
 from tests.cli.support import Desk, typist
 
 FILE = "project_deploy_tuesdays_blue_pipeline.md"
@@ -55,6 +57,25 @@ def test_nothing_is_left_of_a_memory_that_is_erased_H2(shop: Desk) -> None:
         assert shop(command, FILE).code == 3
     assert shop("forget", FILE, "--erase", "--yes").code == 3
     assert shop("list").out.count("\n") == 1
+
+
+def test_what_killed_dreams_left_of_a_memory_goes_with_it_H2(shop: Desk) -> None:
+    project = open_project(shop.folder)
+    dreams = project.places.dreams
+    copy, half = new_folder(dreams) / "memory", dreams / "0123456789" / "before"
+    for folder in (copy, half):
+        folder.mkdir(parents=True)
+        (folder / FILE).write_text(SAYING)
+    lock = Lock.take(shop.memory, now=project.now)  # a dream is under way: it may be its copy
+    try:
+        assert shop("forget", FILE, "--erase", "--yes").err.count(str(dreams)) == 2
+        assert lock.is_ours()
+    finally:
+        lock.fail()
+    shop("remember", "--type", "project", SAYING)
+    assert "found nowhere" in shop("forget", FILE, "--erase", "--yes").err
+    assert list(dreams.iterdir()) == []
+    assert not (shop.memory / LOCK).exists()
 
 
 def test_a_memory_that_is_forgotten_already_can_be_erased_by_its_file_or_its_name_H2(shop: Desk) -> None:

@@ -182,7 +182,7 @@ def desk(capsys: pytest.CaptureFixture[str]) -> Desk:
         record=[],
         transcript=None,
     )
-    made.terminal.conversation = cast(Any, SimpleNamespace(agent=agent, extractor=None))
+    made.terminal.conversation = cast(Any, SimpleNamespace(agent=agent, extractor=None, dreamer=None))
     return made
 
 

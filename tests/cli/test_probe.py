@@ -33,6 +33,7 @@ def test_without_a_file_it_says_how_to_write_one_D8(shop: Desk) -> None:
         "version": 1,
         "path": str(shop.memory / NAME),
         "broken": 0,
+        "absent": [],
         "probes": [],
     }
 
@@ -55,9 +56,10 @@ def test_a_broken_probe_ends_the_command_with_1_D8(shop: Desk) -> None:
     assert [row.split("  ")[0] for row in ran.out.splitlines()] == ["broken", "broken", "ok"]
     assert f"did not bring gone.md; must not bring {DEPLOY}; brought {DEPLOY}" in ran.out
     assert "did not bring lunch.md; brought nothing" in ran.out
-    assert ran.err == "2 of 3 probes are broken\n"
+    told = "2 of 3 probes are broken\nprobes name what is no memory here: gone.md, lunch.md\n"
+    assert ran.err == told
     ran = shop("probe", "--json")
-    assert (ran.code, ran.json["broken"]) == (1, 2)
+    assert (ran.code, ran.json["broken"], ran.json["absent"]) == (1, 2, ["gone.md", "lunch.md"])
     assert ran.json["probes"][0] == {
         "ask": "when do we deploy the shop?",
         "ok": False,

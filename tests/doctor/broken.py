@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -195,6 +195,8 @@ def _blank_lines(made: Directory) -> None:
 
 def _much_prose(made: Directory) -> None:
     made.lines += [f"{made.words(3)}." for _ in range(210)]
+    no_room = [replace(one, mends=False) if one.kind == "orphan" else one for one in made.planted]
+    made.planted[:] = no_room
     made.expect(INDEX, "index", "it is at")
 
 
@@ -288,6 +290,13 @@ def _stage(made: Directory) -> None:
     (folder / "memory").mkdir(parents=True)
     (folder / "memory" / "x.md").write_text("x")
     made.expect(str(folder), "leftover", "the copy of the memories", mends=True)
+
+
+def _half_plan(made: Directory) -> None:
+    folder = made.places.dreams / f"{made.dice.getrandbits(40):010x}"
+    (folder / "before").mkdir(parents=True)
+    (folder / "before" / "x.md").write_text("x")
+    made.expect(str(folder), "leftover", "half of a plan", mends=True)
 
 
 def _case_twins(made: Directory) -> None:

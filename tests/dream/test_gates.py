@@ -46,18 +46,18 @@ def test_first_it_must_be_on_and_not_a_daily_log_D1(
     ("ago_ns", "hours", "passes", "reason"),
     [
         (None, 24, True, "there was no dream yet"),
-        (0, 24, False, "less than a minute since the last, 24 needed"),
-        (40 * 60 * 10**9, 24, False, "40 min since the last, 24 needed"),
+        (0, 24, False, "less than a minute since the last, 24 h needed"),
+        (40 * 60 * 10**9, 24, False, "40 min since the last, 24 h needed"),
         (18 * HOUR, 24, False, "18 h since the last, 24 needed"),
         (24 * HOUR - 1, 24, False, "23 h 59 min since the last, 24 needed"),
         (24 * HOUR, 24, True, "24 h since the last, 24 needed"),
         (24 * HOUR + 1, 24, True, "24 h since the last, 24 needed"),
-        (80 * HOUR, 24, True, "3 days since the last, 24 needed"),
-        (20_000 * 24 * HOUR, 24, True, "20,000 days since the last, 24 needed"),
-        (10**9, 0.5, False, "less than a minute since the last, 0.5 needed"),
-        (HOUR // 2, 0.5, True, "30 min since the last, 0.5 needed"),
-        (0, 0, True, "less than a minute since the last, 0 needed"),
-        (-2 * 10**9, 24, False, "less than a minute since the last, 24 needed"),  # a file server's clock
+        (80 * HOUR, 24, True, "3 days since the last, 24 h needed"),
+        (20_000 * 24 * HOUR, 24, True, "20,000 days since the last, 24 h needed"),
+        (10**9, 0.5, False, "less than a minute since the last, 0.5 h needed"),
+        (HOUR // 2, 0.5, True, "30 min since the last, 0.5 h needed"),
+        (0, 0, True, "less than a minute since the last, 0 h needed"),
+        (-2 * 10**9, 24, False, "less than a minute since the last, 24 h needed"),  # a file server's clock
         (-301 * 10**9, 24, True, "the last one lies in the future: a clock was wrong"),
         (-20_000 * HOUR, 24, True, "the last one lies in the future: a clock was wrong"),
     ],
@@ -130,9 +130,7 @@ def test_there_must_be_enough_sessions_and_equality_passes_D1(
 def test_the_lock_must_be_free_D1() -> None:
     held = State(last_ns=None, holder=None, why="held by process 4711 since 12:03", is_free=False)
     free = State(last_ns=1, holder=None, why="free", is_free=True)
-    assert gates.lock(held) == Gate(
-        name="lock", passes=False, reason="held by process 4711 since 12:03"
-    )
+    assert gates.lock(held) == Gate(name="lock", passes=False, reason="held by process 4711 since 12:03")
     assert gates.lock(free) == Gate(name="lock", passes=True, reason="free")
 
 

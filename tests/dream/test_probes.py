@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memdir.dream import probes
-from memdir.dream.probes import BadProbes, Probe, Result, newly_broken, parse, run
+from memdir.dream.probes import BadProbes, Probe, Result, absent, newly_broken, parse, run
 from memdir.errors import UnsafePath
 from memdir.recall.public import Asking, select_local
 from memdir.testing import tree
@@ -89,11 +89,14 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference_D8(end: str) -> None
         ("- ask: a?\n  must: a.md\n  ask: b?\n  must: b.md\n", '"must" stands there twice'),
         ("-\n  ask: a?\n  # ask:\n\n  ask: b?\n  must: b.md\n", 'line 5: "ask" stands there twice'),
         ("- a?\n", "line 1: a probe begins with `ask:`"),
-        ("ask: a?\nmust: a.md\n", "this is no list"),
-        ("a?\n", "this is no list"),
-        ("- ask: a?\n  must: a.md\n---\n- ask: b?\n  must: a.md\n", "several documents"),
+        ("# mine\n---\n\nask: a?\nmust: a.md\n", "line 4: this is no list"),
+        ("a?\n", "line 1: this is no list"),
+        ("- ask: a?\n  must: a.md\n---\n- ask: b?\n  must: a.md\n", "line 3: there are several documents"),
+        ("- ask: a?\n  must: a.md\n- ask: b?\n   must: a.md\n", "line 4: .* indented otherwise"),
+        ('- ask: a?\n  must: "a\\nb.md"\n', "line 2: "),
+        ("- ask: a?\n  must: team/a.md\n", "line 2: "),
         ("- ask: a?\n  must: 'a.md\n", "line 2"),
-        ("- ask: what: that?\n  must: a.md\n", "line 1: mapping values are not allowed"),
+        ("- ask: what: that?\n  must: a.md\n", "line 1: there is a `: ` within a text"),
         ("- ask: a?\n  must: &x a.md\n- ask: b?\n  must: *x\n", "line 2: `&` begins an anchor"),
         ("- ask: a?\n  must:\n    &x a.md\n", "line 3: `&` begins an anchor"),
         ('- {"ask":&x a?}\n', "line 1: `&` begins an anchor"),
@@ -112,6 +115,11 @@ def test_a_mistake_is_told_with_its_line_D8(text: str, told: str) -> None:
     assert str(raised.value).startswith("probes.yaml")
     assert raised.value.exit_code == 2
     assert raised.value.hint
+
+
+def test_files_that_are_not_there_are_known_D8() -> None:
+    asked = (probe("where?", must=("a.md", "gone.md")), probe("how?", must=("a.md",), must_not=("old.md",)))
+    assert absent(asked, {"a.md", "b.md"}) == ("gone.md", "old.md")
 
 
 def test_what_is_not_utf8_is_told_with_its_line_D8() -> None:

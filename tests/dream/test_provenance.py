@@ -166,3 +166,13 @@ def test_what_is_no_memory_is_left_out_D8() -> None:
         snap({"a.md": "- a"}), {"a.md": "- a", "logs/x.md": "- l", "dream.json": "{}", "MEMORY.md": "- x"}
     )
     assert sorted(made.files) == ["MEMORY.md", "a.md"]
+
+
+@pytest.mark.parametrize("theirs", ["origins:\n  - the library\n", "origins: Oslo\n", "origins:\n"])
+def test_a_key_of_that_name_that_is_somebody_elses_stays_and_is_there_once_E11_F1(theirs: str) -> None:
+    texts = {f"{name}.md": FLAT.format(name=name, kind="project") for name in "ab"}
+    texts["a.md"] = texts["a.md"].replace("origin:\n", f"{theirs}origin:\n")
+    before = snap(texts)
+    data = after_dream(before, {"a.md": texts["a.md"] + "- fact b\n"}).files["a.md"]
+    assert data.decode().count("origins:") == 1
+    assert theirs in data.decode()

@@ -14,6 +14,7 @@ from memdir.dream.lock import Lock
 from memdir.errors import Conflict, ModelOverloaded
 from memdir.memory import entrypoint
 from memdir.memory.pointer import key
+from memdir.memory.store import MemoryDir
 from memdir.model.messages import Request
 from memdir.testing import Line, call, say
 from tests.dream.night import Night
@@ -259,3 +260,13 @@ async def test_a_dream_clears_away_what_killed_ones_left_D8(night: Night) -> Non
         (half / "a.md").write_text("half of a plan, or a copy")
     assert (await night.dream([say("All is well.")])).outcome == "nothing"
     assert list(dreams.iterdir()) == []
+
+
+async def test_what_could_not_be_undone_waits_D8(night: Night) -> None:
+    made = untidy()
+    before = night.lay(made)
+    memory = MemoryDir(night.directory, trash=night.folder / "trash")
+    dreamed = await night.dream(Benign(made).lines, dreaming=replace(night.dreaming, memory=memory))
+    assert dreamed.outcome == "held"
+    assert [one.code for one in dreamed.objections] == ["history"]
+    assert night.tree() == before

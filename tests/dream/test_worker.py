@@ -91,7 +91,7 @@ async def test_a_turn_begins_a_dream_when_all_gates_are_open_D1(night: Night) ->
         await one.turn()
         assert [dreamed.outcome for dreamed in one.dreamed] == ["applied"]
         await one.turn()
-        assert one.why.endswith("since the last, 24 needed")
+        assert one.why.endswith("since the last, 24 h needed")
     said = next(event for event in night.told if event.name == "dreaming")
     assert said.fields["sessions"] == 5
 

@@ -274,5 +274,29 @@ def test_at_the_limits_mending_twice_is_mending_once_F7(
     new, _ = mended(text, topics)
     assert mended(new, topics) == (new, ())
     assert wanting(new, topics) == ()
+    assert _excess(new) <= _excess(text)
     newest = sorted(topics, key=lambda one: one.mtime_ns)[-30:]
-    assert entrypoint.linked(new) >= {one.file for one in newest}
+    without = {one.file for one in newest} - entrypoint.linked(new)
+    assert without <= {one.file for one in faults(new, topics) if "no room" in one.reason}
+
+
+def _excess(text: str) -> tuple[int, int]:
+    """By how many lines and bytes an index is over its limits."""
+    loaded = entrypoint.load(text)
+    return max(0, loaded.lines - entrypoint.MAX_LINES), max(0, loaded.bytes - entrypoint.MAX_BYTES)
+
+
+@pytest.mark.parametrize(("prose", "own", "new"), [(0, 150, 86), (300, 0, 20), (199, 0, 3), (60, 139, 120)])
+def test_no_entry_is_added_beyond_the_limits_and_who_has_no_room_is_told_F7(
+    prose: int, own: int, new: int
+) -> None:
+    topics = [_topic(f"t{number}.md", day=number) for number in range(own + new)]
+    text = "Prose.\n" * prose
+    text += "".join(f"- [t{number}](t{number}.md) — room {number + 1000}\n" for number in range(own))
+    after, _ = mended(text, topics)
+    assert after.startswith(text)
+    assert entrypoint.load(after).lines == max(prose + own, min(prose + own + new, entrypoint.MAX_LINES))
+    orphans = [one.file for one in faults(after, topics) if one.kind == "orphan"]
+    newest = {f"t{number}.md" for number in range(own + new)[-100:]}
+    assert set(orphans) == newest - entrypoint.linked(after)
+    assert mended(after, topics) == (after, ())

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,9 +21,11 @@ from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.consolidation import carry_out, dreaming_of, policy_of
 from memdir.dream.gates import Gate
 from memdir.dream.kept import Item, Kept, Waiting
+from memdir.dream.lock import LOCK, Busy
 from memdir.dream.progress import Progress
 from memdir.dream.run import Dreamed
 from memdir.dream.worker import explain
+from memdir.errors import UnsafePath
 
 Say = Callable[[str], None]
 
@@ -46,6 +48,9 @@ def dream(ctx: click.Context, explains: bool, dry_run: bool, model: str | None, 
     needs a reason, and no more than a part of the memories may go at all. A plan that fails waits for your
     word, and changes nothing; one that passes is carried out, and `memdir undo` takes it back. Ctrl-C breaks
     a dream off, and all is as it was. Without a model the index alone is mended, by rules.
+
+    The exit code is 1 where a plan waits because something speaks against it, and 4 while another dream is
+    under way.
     """
     if ctx.invoked_subcommand is not None:
         return 0
@@ -53,15 +58,39 @@ def dream(ctx: click.Context, explains: bool, dry_run: bool, model: str | None, 
     if explains:
         return _explain(project, as_json=as_json)
     memory_of(project)
-    dreamed = anyio.run(_dream, project, dry_run, as_json)
+    with one_at_a_time():
+        dreamed = anyio.run(_dream, project, dry_run, as_json)
     if as_json:
         emit_json(**plans.dreamed_as_json(dreamed))
-    elif dreamed.outcome == "shown":
+    elif dry_run:
         _show_dry(dreamed)
     else:
         for said in plans.dreamed_in_words(dreamed):
             talk(said)
+        if dreamed.outcome == "held" and (waiting := _kept(project).waiting()) > 1:
+            talk(f"{waiting} plans wait now: `memdir dream list`")
     return HELD if dreamed.outcome == "held" and dreamed.objections else 0
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Say that it is a dream that is under way, and who is at it; or what to do about the lock."""
+    try:
+        yield
+    except Busy as error:
+        if error.state is None or error.state.holder is None:
+            raise
+        why = f"a dream is under way: the lock is {error.state.why}"
+        hint = f"try again when it is over; {error.hint}"
+        raise Busy(why, hint=hint, state=error.state) from error
+    except UnsafePath as error:
+        is_lock = Path(str(error.path)).name == LOCK
+        error.hint = (
+            "no dream can begin while it is there: remove it"
+            if is_lock
+            else "`memdir doctor` says what to do"
+        )
+        raise
 
 
 def _explain(project: app.Project, *, as_json: bool) -> int:
@@ -70,16 +99,10 @@ def _explain(project: app.Project, *, as_json: bool) -> int:
         gates = _gates(project, None)
         emit_json(due=all(gate.passes for gate in gates), gates=plans.gates_as_json(gates))
     else:
-        show_gates(project, session=None, say=click.echo)
+        gates = _gates(project, None)
+        click.echo(plans.gate_rows(gates))
+        talk(plans.gates_in_words(gates))
     return 0
-
-
-def show_gates(project: app.Project, *, session: str | None, say: Say) -> None:
-    """Show each gate with its reason. `session`: the conversation from which that is asked."""
-    gates = _gates(project, session)
-    say(plans.gate_rows(gates))
-    is_due = all(gate.passes for gate in gates)
-    talk("the next turn begins a dream" if is_due else "a dream begins by itself when all are open")
 
 
 def _gates(project: app.Project, session: str | None) -> Sequence[Gate]:
@@ -88,16 +111,19 @@ def _gates(project: app.Project, session: str | None) -> Sequence[Gate]:
 
 
 def _show_dry(dreamed: Dreamed) -> None:
-    click.echo(
-        plans.plan_in_words(
-            dreamed.plan,
-            dreamed.objections,
-            before=dreamed.before,
-            after=dreamed.after,
-            proposals=dreamed.proposals,
-        )
+    shown = plans.plan_in_words(
+        dreamed.plan,
+        dreamed.objections,
+        before=dreamed.before,
+        after=dreamed.after,
+        proposals=dreamed.proposals,
     )
-    talk(f"nothing was changed; `memdir dream apply {dreamed.kept}` does it")
+    if shown:
+        click.echo(shown)
+    if dreamed.kept:
+        talk(f"nothing was changed; `memdir dream apply {dreamed.kept}` does it")
+    else:
+        talk("nothing to improve")
 
 
 async def _dream(project: app.Project, dry: bool, quiet: bool) -> Dreamed:
@@ -172,7 +198,7 @@ def show(ctx: click.Context, id: str | None, as_json: bool) -> None:  # noqa: A0
     """
     project = open_project(ctx.obj)
     if not _as_json(ctx, as_json):
-        show_plan(project, id, say=click.echo)
+        show_plan(project, id, say=click.echo, at=plans.SHELL)
         return
     waiting = _kept(project).get(id)
     diffs = [
@@ -183,8 +209,8 @@ def show(ctx: click.Context, id: str | None, as_json: bool) -> None:  # noqa: A0
     emit_json(**_item_as_json(waiting), plan=shown, files=diffs)
 
 
-def show_plan(project: app.Project, name: str | None, *, say: Say) -> None:
-    """Show the plan of that name, or the newest. Raises NotFound."""
+def show_plan(project: app.Project, name: str | None, *, say: Say, at: str) -> None:
+    """Show the plan of that name, or the newest. `at`: as `plans.SHELL`. Raises NotFound."""
     waiting = _kept(project).get(name)
     say(
         plans.plan_in_words(
@@ -196,13 +222,12 @@ def show_plan(project: app.Project, name: str | None, *, say: Say) -> None:
         )
     )
     when = ago(waiting.when, project.now())
-    talk(f"made {when}; `memdir dream apply {waiting.id}` carries it out, `discard` drops it")
+    talk(f"made {when}; `{at}dream apply {waiting.id}` carries it out, `discard` drops it")
 
 
 def _item_as_json(item: Item | Waiting) -> dict[str, Any]:
     problem = item.problem if isinstance(item, Item) else None
-    when = item.when.isoformat() if item.when else None
-    return {"id": item.id, "at": when, "dryRun": item.dry, "problem": problem}
+    return {"id": item.id, "at": item.when.isoformat(), "dryRun": item.dry, "problem": problem}
 
 
 @dream.command("list", short_help="List the plans that wait.")
@@ -211,18 +236,27 @@ def _item_as_json(item: Item | Waiting) -> dict[str, Any]:
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List the plans that wait for your word, newest first."""
     project = open_project(ctx.obj)
-    items = _kept(project).items()
     if _as_json(ctx, as_json):
-        emit_json(items=[_item_as_json(item) for item in items])
-    elif items:
-        click.echo(columns(_row(item, project.now()) for item in items))
+        items = _kept(project).items()
+        told = [
+            _item_as_json(one) | {"objections": plans.objections_as_json(one.objections)} for one in items
+        ]
+        emit_json(items=told)
     else:
+        list_plans(project, say=click.echo, at=plans.SHELL)
+
+
+def list_plans(project: app.Project, *, say: Say, at: str) -> None:
+    """List the plans that are kept. `at`: as `plans.SHELL`."""
+    items, now = _kept(project).items(), project.now()
+    if not items:
         talk("no plan waits")
-
-
-def _row(item: Item, now: datetime) -> tuple[str, ...]:
-    about = "a dry run, to look at" if item.dry else "waits for your word"
-    return (item.id, ago(item.when, now) if item.when else "-", item.problem or about)
+        return
+    say(columns((item.id, ago(item.when, now), plans.waiting_in_words(item)) for item in items))
+    if whole := next((item.id for item in items if item.problem is None), None):
+        talk(f"`{at}dream show {whole}` shows it, `apply` carries it out, `discard` drops it")
+    else:
+        talk(f"`{at}dream discard {items[0].id}` drops it")
 
 
 @dream.command("apply", short_help="Carry out a plan that waits.")
@@ -235,22 +269,25 @@ def apply_(ctx: click.Context, id: str | None, as_json: bool) -> int:  # noqa: A
     """
     project = open_project(ctx.obj)
     if not _as_json(ctx, as_json):
-        apply_plan(project, id)
+        apply_plan(project, id, at=plans.SHELL)
         return 0
     waiting = _kept(project).get(id)
-    applied = carry_out(project, waiting)
+    with one_at_a_time():
+        applied = carry_out(project, waiting)
     left = [{"path": one.file, "why": one.why} for one in applied.left]
     emit_json(id=waiting.id, change=applied.change, files=list(applied.topics), left=left)
     return 0
 
 
-def apply_plan(project: app.Project, name: str | None) -> None:
-    """Carry out the plan of that name, or the newest, and say what was done."""
-    applied = carry_out(project, _kept(project).get(name))
-    for said in plans.applied_in_words(applied):
+def apply_plan(project: app.Project, name: str | None, *, at: str) -> None:
+    """Carry out the plan of that name, or the newest, and say what was done. `at`: as `plans.SHELL`."""
+    waiting = _kept(project).get(name)
+    with one_at_a_time():
+        applied = carry_out(project, waiting)
+    for said in plans.applied_in_words(applied, at=at):
         talk(said)
     if applied.change is None:
-        talk("nothing was left to change")
+        talk(f"nothing was left to change; the plan {waiting.id} is dropped")
 
 
 @dream.command("discard", short_help="Drop a plan that waits.")

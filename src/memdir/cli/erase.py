@@ -15,6 +15,7 @@ from memdir.cli import past
 from memdir.cli.files import in_trash
 from memdir.cli.opening import memory_of
 from memdir.cli.output import emit_json, line, talk
+from memdir.dream import sweeping
 from memdir.dream.kept import Kept
 from memdir.errors import MemdirError, NotFound, UsageError
 from memdir.memory import entrypoint
@@ -44,6 +45,10 @@ def erase_memory(project: app.Project, name: str, *, yes: bool, as_json: bool) -
         talk("nothing was erased")
         return MemdirError.exit_code
     Kept(places.dreams).forget(file)  # a plan that waits holds what it would change
+    if sweeping.left(
+        places.dreams
+    ):  # so do those that a killed dream left; one under way is found by the search
+        sweeping.sweep(memory.directory, places.dreams, now=project.now)
     proof = erase(
         memory,
         file,

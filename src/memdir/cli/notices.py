@@ -14,6 +14,7 @@ from memdir.agent.events import (
     COMPACTED,
     DEGRADED,
     DISABLED,
+    DREAMED,
     DREAMING,
     EXTRACTED,
     FAILED,
@@ -54,8 +55,8 @@ _WHY_CONDENSED = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """A sentence for the person. `job` says what it is about; `passing`: that a failure will yet be made up
-    for, and `model` and `why` what it was, if it was a model's. Of those with the same `key` only the first
-    is told.
+    for, or that something is under way, and `model` and `why` what it was, if it was a model's. Of those with
+    the same `key` only the first is told.
     """
 
     text: str
@@ -80,8 +81,8 @@ class Notice:
 
 
 def settles(event: Event, notice: Notice) -> bool:
-    """Whether the event says that what will yet be made up for has been."""
-    job = {EXTRACTED: EXTRACTION, NOTED: NOTES}.get(event.name)
+    """Whether the event says that what will yet be made up for has been, or what was under way is over."""
+    job = {EXTRACTED: EXTRACTION, NOTED: NOTES, DREAMED: DREAM}.get(event.name)
     return notice.passing and job is not None and notice.job == job
 
 
@@ -98,7 +99,8 @@ def notice_of(event: Event) -> Notice | None:
         if event.fields.get("how") != "model":
             return None
         how = "/dream says how far it is, /dream stop breaks it off"
-        return Notice(text=f"(a dream has begun, to put the memories in order: {how})", job=DREAM)
+        text = f"(a dream has begun, to put the memories in order: {how})"
+        return Notice(text=text, job=DREAM, passing=True)
     if event.name == CHANGED_OUTSIDE:
         return _outside(said)
     if event.name == HELD:

@@ -13,6 +13,7 @@ from memdir.dream.apply import Applied
 from memdir.dream.checks import Objection
 from memdir.dream.files import Snapshot
 from memdir.dream.gates import Gate
+from memdir.dream.kept import Item
 from memdir.dream.plan import Change, Plan
 from memdir.dream.progress import Progress
 from memdir.dream.run import Dreamed
@@ -25,6 +26,16 @@ TOLD = 10
 
 QUOTED = 70
 """Characters of a line that is given up that are shown."""
+
+SHELL = "memdir "
+"""What stands before the name of a command that is named; in a conversation it is a slash."""
+
+_DOES = {
+    "look around": "looking around",
+    "gather": "gathering",
+    "consolidate": "consolidating",
+    "prune": "pruning",
+}
 
 
 def gate_rows(gates: Sequence[Gate]) -> str:
@@ -41,15 +52,15 @@ def gates_as_json(gates: Sequence[Gate]) -> list[dict[str, object]]:
 
 def progress_in_words(progress: Progress) -> str:
     """How far a dream is, in a line (D6)."""
-    tokens = progress.input_tokens + progress.output_tokens
-    parts = [
-        _counted(progress.turns, "request"),
-        _counted(progress.tool_calls, "tool call"),
-        f"{_counted(len(progress.files), 'file')} written",
-        f"{tokens:,} tokens",
-    ]
-    text = f": {manifest.harmless(progress.text)[:QUOTED]}" if progress.text else ""
-    return f"{progress.phase}: {', '.join(parts)}{text}"
+    counts = (
+        (progress.turns, "request", ""),
+        (progress.tool_calls, "tool call", ""),
+        (len(progress.files), "file", " written"),
+        (progress.input_tokens + progress.output_tokens, "token", ""),
+    )
+    told = ", ".join(f"{_counted(number, what)}{more}" for number, what, more in counts if number)
+    text = manifest.harmless(progress.text)[:QUOTED] if progress.text else ""
+    return ": ".join(filter(None, (_DOES[progress.phase], told, text)))
 
 
 def _counted(number: int, what: str) -> str:
@@ -154,15 +165,20 @@ def plan_as_json(plan: Plan, objections: Sequence[Objection]) -> dict[str, Any]:
             }
             for one in plan.lines
         ],
-        "objections": [{"code": one.code, "path": one.file, "reason": one.reason} for one in objections],
+        "objections": objections_as_json(objections),
     }
+
+
+def objections_as_json(objections: Sequence[Objection]) -> list[dict[str, Any]]:
+    """What speaks against a plan, as `--json` prints it."""
+    return [{"code": one.code, "path": one.file, "reason": one.reason} for one in objections]
 
 
 # -- what came of it -----------------------------------------------------------------------------------------
 
 
-def applied_in_words(applied: Applied) -> Iterator[str]:
-    """What was done, and what was left since somebody changed it meanwhile."""
+def applied_in_words(applied: Applied, *, at: str = SHELL) -> Iterator[str]:
+    """What was done, and what was left since somebody changed it meanwhile. `at`: as `SHELL`."""
     if applied.topics:
         what = "1 memory" if len(applied.topics) == 1 else f"{len(applied.topics)} memories"
         yield f"Improved {what}: {_listed(applied.topics)}"
@@ -172,7 +188,7 @@ def applied_in_words(applied: Applied) -> Iterator[str]:
         yield f"left alone: {manifest.harmless(one.file)}: {manifest.harmless(one.why)}"
     if applied.change:
         change = changes.short(applied.change)
-        yield f"`memdir diff {change}` shows it all, `memdir undo {change}` takes it back"
+        yield f"`{at}diff {change}` shows it all, `{at}undo {change}` takes it back"
 
 
 def _listed(files: Sequence[str]) -> str:
@@ -181,25 +197,54 @@ def _listed(files: Sequence[str]) -> str:
     return ", ".join(names) + more
 
 
-def dreamed_in_words(dreamed: Dreamed) -> Iterator[str]:
-    """What came of a dream, a sentence a line."""
-    if dreamed.applied is not None:
-        yield from applied_in_words(dreamed.applied)
-    yield from _first(dreamed.did)
-    if dreamed.outcome == "nothing" and not dreamed.did:
+def dreamed_in_words(dreamed: Dreamed, *, at: str = SHELL) -> Iterator[str]:
+    """What came of a dream, a sentence a line. `at`: as `SHELL`."""
+    if dreamed.outcome == "held":
+        yield from _held(dreamed, at=at)
+        return
+    yield from _first(dreamed.did, rest="")
+    applied = dreamed.applied
+    if applied is not None:
+        yield from applied_in_words(applied, at=at)
+    if dreamed.outcome == "nothing" and not dreamed.did and not (applied and applied.left):
         yield "nothing to improve"
-    if dreamed.outcome == "held" and dreamed.kept:
-        yield "Nothing was changed; the plan waits for you:"
-        yield from (f"  {_objection(one)}" for one in dreamed.objections)
-        yield f"`memdir dream show {dreamed.kept}` shows it, `apply` carries it out, `discard` drops it"
-    yield from _first([proposal_in_words(one) for one in dreamed.proposals])
+    if dreamed.proposals:
+        yield "For you to look at:"
+        told = [f"  {proposal_in_words(one)}" for one in dreamed.proposals]
+        yield from _first(told, rest=": `memdir dream --dry-run --model local` lists all")
 
 
-def _first(lines: Sequence[str]) -> Iterator[str]:
-    """As many as a person reads."""
+def _held(dreamed: Dreamed, *, at: str) -> Iterator[str]:
+    """Why a plan waits, and what to do about it. What it would do is in `show`."""
+    if dreamed.objections:
+        yield "Nothing was changed, for this speaks against the plan:"
+        yield from _first([f"  {_objection(one)}" for one in dreamed.objections], rest="")
+    else:
+        yield "Nothing was changed: plans wait for your word, as the setting dream.apply says"
+    yield f"`{at}dream show {dreamed.kept}` shows it, `apply` carries it out, `discard` drops it"
+
+
+def _first(lines: Sequence[str], *, rest: str) -> Iterator[str]:
+    """As many as a person reads. `rest`: where the others are."""
     yield from lines[:TOLD]
     if (more := len(lines) - TOLD) > 0:
-        yield f"… and {more:,} more, which `memdir dream --json` lists"
+        yield f"… and {more:,} more{rest}"
+
+
+def gates_in_words(gates: Sequence[Gate]) -> str:
+    """What the gates come to."""
+    if all(gate.passes for gate in gates):
+        return "the next turn of a conversation begins a dream"
+    return "a dream begins by itself, after a turn of a conversation, when all are open"
+
+
+def waiting_in_words(item: Item) -> str:
+    """Why a plan is kept."""
+    if item.problem or item.dry:
+        return item.problem or "a dry run, to look at; it does not wait"
+    if not item.objections:
+        return "waits for your word"
+    return f"waits for your word: {_counted(len(item.objections), 'objection')}"
 
 
 def dreamed_as_json(dreamed: Dreamed) -> dict[str, Any]:

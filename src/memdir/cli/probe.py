@@ -36,15 +36,18 @@ def probe(opened: app.Opening, as_json: bool) -> int:
     project = open_project(opened)
     memory = memory_of(project)
     wanted = probes.load(memory.directory)
+    absent = probes.absent(wanted, {header.path for header in memory.list()} if wanted else ())
     with Asking(memory.directory, now=project.now()) as ask:
         results = probes.run(wanted, ask)
     broken = sum(not result.ok for result in results)
     if as_json:
         path = str(memory.directory / probes.NAME)
-        emit_json(path=path, broken=broken, probes=[_as_json(result) for result in results])
+        emit_json(path=path, broken=broken, absent=absent, probes=[_as_json(result) for result in results])
     elif results:
         click.echo(columns((_row(result) for result in results), wrap=True))
         talk(_summary(broken, len(results)))
+        if absent:
+            talk(line(f"probes name what is no memory here: {_names(absent)}"))
     else:
         talk(line(f"no probes: write them into {memory.directory / probes.NAME}, such as"))
         talk(f"\n{probes.EXAMPLE}", end="")

@@ -38,7 +38,7 @@ _HELP = (
 )
 _HELP_BELOW = """\
 The TEXT of /compact says what is to be kept.
-A plan of a dream that waits: /dream show, apply, discard.
+Plans of a dream: /dream list, show, apply, discard.
 Whether it is time for a dream: /dream explain.
 `memdir chat --resume` goes on with an ended conversation."""
 
@@ -182,21 +182,22 @@ def _ledger(project: app.Project, _words: str, _session: str) -> None:
     talk("`memdir ledger` shows what each job took, by day, and what that cost")
 
 
-def _dreams(project: app.Project, words: str, session: str) -> None:
-    """`/dream show [ID]`, `/dream apply [ID]`, `/dream discard [ID]`, `/dream explain`."""
+def _dreams(project: app.Project, words: str, _session: str) -> None:
+    """`/dream list`, `/dream show [ID]`, `/dream apply [ID]`, `/dream discard [ID]`."""
     from memdir.cli import dream
 
     match words.split():
-        case ["explain"]:
-            dream.show_gates(project, session=session, say=_say)
+        case ["list"]:
+            dream.list_plans(project, say=_say, at="/")
         case ["show", *ids] if len(ids) < 2:
-            dream.show_plan(project, ids[0] if ids else None, say=_say)
+            dream.show_plan(project, ids[0] if ids else None, say=_say, at="/")
         case ["apply", *ids] if len(ids) < 2:
-            dream.apply_plan(project, ids[0] if ids else None)
+            dream.apply_plan(project, ids[0] if ids else None, at="/")
         case ["discard", *ids] if len(ids) < 2:
             dream.drop_plan(project, ids[0] if ids else None)
         case _:
-            talk("as in: /dream, /dream stop, /dream explain, /dream show, /dream apply, /dream discard")
+            talk("as in: /dream, /dream stop, /dream explain, /dream list, /dream show 1a2b3c4d5e")
+            talk("so apply and discard, too; without a name they take the newest plan")
 
 
 _COMMANDS: dict[str, Callable[[app.Project, str, str], None]] = {

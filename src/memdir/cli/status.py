@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -12,10 +13,14 @@ import click
 from memdir import app
 from memdir.agent.instructions import gather
 from memdir.agent.shell.wall import standing
+from memdir.cli.changes import ago
 from memdir.cli.ledger import budget_as_json, budget_in_words, ledger_of
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.doctor import checkup
+from memdir.dream import lock
+from memdir.dream.gates import AHEAD
+from memdir.dream.kept import Kept
 from memdir.errors import UnsafePath, UsageError
 from memdir.extract.unfinished import Unfinished
 from memdir.memory import entrypoint
@@ -23,6 +28,9 @@ from memdir.memory.store import MemoryDir
 from memdir.model import endpoints, specs
 from memdir.model.jobs import Models, parsed
 from memdir.model.ledger import Budget
+
+TOLD = 10
+"""Problems of the memory files that are told."""
 
 
 @click.command(short_help="Print where the memory is.")
@@ -58,9 +66,13 @@ def status(opened: app.Opening, model: str | None, as_json: bool) -> None:
     if as_json:
         emit_json(**facts, budget=budget_as_json(budget) if isinstance(budget, Budget) else None)
         return
-    click.echo(columns(((label, line(text)) for label, text in _rows(facts, budget)), wrap=True))
-    for sentence in (*facts["warnings"], *facts["problems"]):
+    rows = _rows(facts, budget, project.now())
+    click.echo(columns(((label, line(text)) for label, text in rows), wrap=True))
+    problems = facts["problems"]
+    for sentence in (*facts["warnings"], *problems[:TOLD]):
         talk(line(f"warning: {sentence}"))
+    if (more := len(problems) - TOLD) > 0:
+        talk(f"… and {more:,} more: `memdir doctor` lists them, each with its cure")
 
 
 def _facts(project: app.Project) -> dict[str, Any]:
@@ -96,11 +108,28 @@ def _facts(project: app.Project) -> dict[str, Any]:
     if project.memory is None:
         return facts
     left = Unfinished(project.places.pending).dead(project.memory.directory)
-    facts |= {"inbox": len(project.memory.inbox.items()), "unfinished": len(left)}
+    facts |= {"inbox": len(project.memory.inbox.items()), "unfinished": len(left), "dreams": _dreams(project)}
     try:
         return facts | _contents(memory_of(project), project.now())
     except OSError as error:
         return facts | {"problems": [f"{error.filename}: {error.strerror}"]}
+    except UnsafePath as error:
+        return facts | {"problems": [f"{error}: `memdir doctor` says what to do"]}
+
+
+def _dreams(project: app.Project) -> dict[str, Any]:
+    """When the last dream was, who is at one now, and how many plans wait for the person's word."""
+    found = {"waiting": Kept(project.places.dreams).waiting()}
+    try:
+        state = lock.look(project.require_memory().directory, now=project.now())
+    except (OSError, UnsafePath) as error:
+        why = error.strerror if isinstance(error, OSError) else error.reason
+        return found | {"last": None, "underWay": False, "lock": f"the lock can't be read ({why})"}
+    last = None
+    if state.last_ns is not None and state.is_free:  # else the lock tells when that one began, or nothing
+        with suppress(ValueError, OverflowError):
+            last = datetime.fromtimestamp(state.last_ns // 10**9, UTC).isoformat()
+    return found | {"last": last, "underWay": state.holder is not None, "lock": state.why}
 
 
 def _instructions(project: app.Project) -> dict[str, Any]:
@@ -155,7 +184,7 @@ def _contents(memory: MemoryDir, now: datetime) -> dict[str, Any]:
     }
 
 
-def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
+def _rows(facts: dict[str, Any], budget: Budget | str, now: datetime) -> list[tuple[str, str]]:
     def switch(name: str) -> str:
         return "on" if facts[name] else "off"
 
@@ -181,6 +210,7 @@ def _rows(facts: dict[str, Any], budget: Budget | str) -> list[tuple[str, str]]:
         ("recall", job("recall", "recallModel")),
         ("extraction", job("extract", "extractModel")),
         ("dream", job("dream", "dreamModel")),
+        *_dreamed(facts, now),
         ("summary", _long(facts, f"{switch('sessionMemory')}, {by('sessionModel')}")),
         ("instructions", _told(facts["instructions"])),
         ("history", f"off: {facts['history']}" if facts["history"] else "on: `memdir log`, `memdir undo`"),
@@ -206,6 +236,25 @@ def _told(found: dict[str, Any]) -> str:
     parts += [f"{rules} rule{'' if rules == 1 else 's'} for certain files"] if rules else []
     parts += [f"{waiting} waiting for your word: `memdir instructions`"] if waiting else []
     return ", ".join(parts)
+
+
+def _dreamed(facts: dict[str, Any], now: datetime) -> list[tuple[str, str]]:
+    """When the last dream was, and what has come of it that waits."""
+    if "dreams" not in facts:
+        return []
+    found = facts["dreams"]
+    waiting = found["waiting"]
+    if found["underWay"]:
+        when = f"a dream is under way: the lock is {found['lock']}"
+    elif found["last"]:
+        last = datetime.fromisoformat(found["last"])
+        when = ago(last, now) if last - now < AHEAD else f"on {last.date()}, by a clock that was wrong"
+    elif found["lock"].startswith("free"):
+        when = "never yet" if waiting else "never yet; `memdir dream --explain` says what it takes"
+    else:
+        when = found["lock"]
+    plans = f"{waiting} plan{'' if waiting == 1 else 's'} waiting for your word: `memdir dream list`"
+    return [("dreamed", "; ".join((when, plans) if waiting else (when,)))]
 
 
 def _waiting(facts: dict[str, Any]) -> list[tuple[str, str]]:

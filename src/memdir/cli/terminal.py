@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,12 +22,15 @@ from memdir.agent.instructions import Waiting
 from memdir.agent.loop import Agent
 from memdir.agent.permissions import Allow, Question, Verdict
 from memdir.cli import context, plans
+from memdir.cli.dream import one_at_a_time
 from memdir.cli.lines import Lines
 from memdir.cli.notices import Notice, notice_of, settles
 from memdir.cli.output import complain, talk, visible
 from memdir.cli.slash import obey
+from memdir.dream.fork import LABEL as DREAM
 from memdir.dream.progress import Progress
 from memdir.dream.run import Dreamed
+from memdir.dream.worker import Dreamer
 from memdir.errors import Aborted, MemdirError, ModelError
 from memdir.extract.saved import Saved
 from memdir.memory.fence import exact
@@ -150,8 +153,8 @@ class Terminal:
         try:
             if name == "/compact":
                 await self._compact(rest.strip())
-            elif name == "/dream" and rest.strip() in {"", "stop"}:
-                await (self._dream() if not rest.strip() else self._stop_dream())
+            elif name == "/dream" and (what := self._dreams.get(rest.strip())):
+                await what()
             elif name == "/context":
                 talk(await anyio.to_thread.run_sync(context.in_words, self.project, self._conversation))
             else:
@@ -176,10 +179,7 @@ class Terminal:
         """Consolidate the memories now, or say how far a dream is that is under way. Ctrl-C breaks off what
         was begun here.
         """
-        dreamer = self._conversation.dreamer
-        if dreamer is None:
-            self.project.require_memory()
-            raise MemdirError("no dreams in remote mode")
+        dreamer = self._dreamer()
         if dreamer.is_running:
             talk(plans.progress_in_words(dreamer.progress or Progress()))
             talk("`/dream stop` breaks it off")
@@ -193,17 +193,40 @@ class Terminal:
 
         talk("dreaming …")
         try:
-            with anyio.CancelScope() as self._waiting:
+            with anyio.CancelScope() as self._waiting, one_at_a_time():
                 dreamed = await dreamer.now(self._agent, on_progress=show)
         finally:
             self._waiting = None
-        for said in plans.dreamed_in_words(dreamed) if dreamed else (BROKEN_OFF,):
+            self._no_dream()
+        for said in plans.dreamed_in_words(dreamed, at="/") if dreamed else (BROKEN_OFF,):
             talk(said)
 
     async def _stop_dream(self) -> None:
         dreamer = self._conversation.dreamer
         stopped = dreamer is not None and await dreamer.stop()
+        self._no_dream()
         talk(BROKEN_OFF if stopped else "no dream is under way")
+
+    async def _explain_dream(self) -> None:
+        """Say whether it is time for a dream, as this conversation sees it (D1)."""
+        gates = await anyio.to_thread.run_sync(self._dreamer().gates, self._agent.id)
+        talk(plans.gate_rows(gates))
+        talk(plans.gates_in_words(gates))
+
+    def _dreamer(self) -> Dreamer:
+        if (dreamer := self._conversation.dreamer) is None:
+            self.project.require_memory()  # says why not
+            return
+        return dreamer
+
+    def _no_dream(self) -> None:
+        """Nothing is under way now: that something had begun is not worth telling any more."""
+        self._drop(lambda notice: notice.passing and notice.job == DREAM)
+
+    @property
+    def _dreams(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """What is done about dreams in this process."""
+        return {"": self._dream, "stop": self._stop_dream, "explain": self._explain_dream}
 
     # -- what the conversation says --------------------------------------------------------------------------
 

@@ -19,6 +19,9 @@ be.
 NO_NAME = "\0"
 """A file name that no file has: a topic that is read with it, and has it, does not say its name itself."""
 
+MOST_BYTES = 256 * 1024
+"""A longer file is no memory that a header would make one, and takes long to be looked through."""
+
 LONGEST = 160
 """Characters of a description that is made of how a text begins."""
 
@@ -35,7 +38,7 @@ def lacking(read: Topic) -> tuple[str, ...]:
 
 def filled(file: str, data: bytes) -> bytes:
     """The file with what can be added; the same bytes where nothing can."""
-    missing = _lacking(data)
+    missing = _lacking(data) if len(data) <= MOST_BYTES else ()
     read = topic.parse(data, filename=file)
     if not missing or read.problems or scan(encoding.readable(data)) or scan(file):
         return data

@@ -22,8 +22,7 @@ from memdir.doctor.checkup import examine
 from memdir.doctor.finding import Finding
 from memdir.doctor.layouts import is_foreign
 from memdir.doctor.survey import Survey, is_whole, survey
-from memdir.dream.lock import Lock
-from memdir.dream.stage import sweep
+from memdir.dream import sweeping
 from memdir.errors import Conflict, NotFound, SecretFound
 from memdir.memory import encoding, index_mending, leaks, plan
 from memdir.memory.entrypoint import NAME
@@ -39,6 +38,10 @@ REASON = "what has one right answer was put right"
 
 _IN_MEMORY = frozenset({"orphan", "dead pointer", "index", "entry", "frontmatter"})
 """Kinds whose mending changes files of memory."""
+
+
+_TRIES = 3
+"""A person who saves a file in between is no reason to give up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +67,15 @@ def fix(memory: MemoryDir, *, now: datetime, around: Around | None = None) -> Fi
     if not todo:
         return Fixed(change=None, mended=(), left=tuple(found))
     by, why_not = By(worker=LABEL, reason=REASON), _why_not(memory, todo)
-    with memory.on_behalf(by).changing():
-        seen = survey(memory, around=around, now=now)
-        swaps = [] if why_not or not any(one.kind in _IN_MEMORY for one in todo) else list(_swaps(seen))
-        if swaps:
-            plan.carry_out(memory, swaps)
-        if any(one.kind == "leftover" for one in todo):
+    if why_not is None and any(one.kind in _IN_MEMORY for one in todo):
+        why_not = _mend(memory, by, around=around, now=now)
+    kinds = {one.kind for one in todo}
+    if "leftover" in kinds:
+        with memory.on_behalf(by).changing():
             fs.sweep_temporaries(memory.directory, older_than=leftovers.YOUNG)
-    if any(leftovers.dreams(seen)):
-        _give_back(memory, around, now)
+    dreams = around.places.dreams if around else None
+    if "lock" in kinds or ("leftover" in kinds and dreams is not None and sweeping.left(dreams)):
+        sweeping.sweep(memory.directory, dreams, now=lambda: now)
     left = examine(memory, now=now, around=around)
     return Fixed(
         change=_change(memory, by),
@@ -80,6 +83,23 @@ def fix(memory: MemoryDir, *, now: datetime, around: Around | None = None) -> Fi
         left=tuple(left),
         why_not=why_not,
     )
+
+
+def _mend(memory: MemoryDir, by: By, *, around: Around | None, now: datetime) -> str | None:
+    """Change the files of memory, in one step; and why not, if that could not be undone. Raises Conflict."""
+    for tries_left in range(_TRIES)[::-1]:
+        try:
+            with memory.on_behalf(by).changing():
+                swaps = list(_swaps(survey(memory, around=around, now=now)))
+                why_not = plan.unrecorded(memory, swaps)
+                if swaps and why_not is None:
+                    plan.carry_out(memory, swaps)
+            if why_not is None:
+                return None
+        except Conflict:
+            if not tries_left:
+                raise
+    return why_not
 
 
 def _gone(found: Sequence[Finding], left: Sequence[Finding]) -> Iterator[Finding]:
@@ -146,16 +166,3 @@ def _leaks(new: bytes, old: bytes, name: str) -> bool:
     except SecretFound:
         return True
     return False
-
-
-def _give_back(memory: MemoryDir, around: Around | None, now: datetime) -> None:
-    """The lock of a dead dream, and what it left of its work."""
-    try:
-        lock = Lock.take(memory.directory, now=lambda: now)
-    except Conflict:  # a dream has begun meanwhile
-        return
-    try:
-        if around is not None:
-            sweep(around.places.dreams)
-    finally:
-        lock.fail()

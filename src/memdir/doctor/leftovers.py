@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from memdir.doctor.finding import Finding, finding
 from memdir.doctor.survey import Survey
+from memdir.dream import stage
+from memdir.dream.kept import Kept
 from memdir.dream.lock import LOCK, look
-from memdir.dream.stage import new_folder
 from memdir.errors import MemdirError
 from memdir.fs.folder import TEMPORARY
 
 YOUNG = 60.0
 """Seconds in which a temporary file may belong to somebody who is writing just now."""
-
-_STAGE = new_folder(Path()).name.partition("-")[0] + "-"
-"""How the name of a dream's copy begins."""
 
 
 def leftovers(survey: Survey) -> Iterator[Finding]:
@@ -45,16 +43,14 @@ def dreams(survey: Survey) -> Iterator[Finding]:
         reason = "the lock of a dream that ended without giving it back"
         cure = "run the next dream, which takes it over"
         yield finding(LOCK, "lock", reason, cure, fix="gives it back")
-    for folder in stages(survey):
-        reason = "the copy of the memories that a dream worked on, which was killed"
+    for folder, reason in _of_dead(survey.around.places.dreams) if survey.around else ():
         yield finding(str(folder), "leftover", reason, "remove it", fix="removes it")
 
 
-def stages(survey: Survey) -> list[Path]:
-    """The copies that dreams have made; if none is under way, they are left over."""
-    dreams = survey.around.places.dreams if survey.around else None
-    try:
-        names = sorted(os.listdir(dreams)) if dreams else []  # noqa: PTH208 - names alone
-    except OSError:
-        return []
-    return [dreams / name for name in names if dreams and name.startswith(_STAGE)]
+def _of_dead(dreams: Path) -> Iterator[tuple[Path, str]]:
+    """What dreams have made, and did not finish; if none is under way, it is left over."""
+    with suppress(OSError):
+        for folder in stage.folders(dreams):
+            yield folder, "the copy of the memories that a dream worked on, which was killed"
+        for folder in Kept(dreams).halves():
+            yield folder, "half of a plan of a dream, which was killed while it was kept or dropped"

@@ -14,12 +14,13 @@ from memdir import fs
 from memdir.doctor.around import Around
 from memdir.errors import UnsafePath, UsageError
 from memdir.memory import encoding
+from memdir.memory.history.stamps import LIMIT
 from memdir.memory.store import MemoryDir
 from memdir.names import is_topic
 from memdir.secrets import scan
 
-MOST_BYTES = 10 * 1024 * 1024
-"""A file that is larger is not looked through, and that is a finding."""
+MOST_BYTES = LIMIT
+"""A file that is larger, of which the history keeps nothing, is not looked through, and that is a finding."""
 
 TEXT = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt"})
 """Endings, in any case of letters, of what somebody may take for a memory."""

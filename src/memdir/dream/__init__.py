@@ -21,5 +21,5 @@ The checks:
     sources     whose words there are
 Carrying it out:
     apply       the plan becomes the directory     swaps       ... file by file: pure
-    kept        plans that wait for the person
+    kept        plans that wait for the person     sweeping   what killed dreams left goes
 """

@@ -8,7 +8,7 @@ that undos have. Killed at any point, the directory is as before or as after whe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -37,8 +37,9 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """What became of a plan. `change`: what the history calls it; None: nothing was to be done. `topics`: the
-    topic files that it changed (D6), `files`: the index too. `left`: what was left as it is.
+    """What became of a plan. `change`: what the history calls it; None: nothing was to be done, or it could
+    not be recorded. `topics`: the topic files that it changed (D6), `files`: the index too. `left`: what was
+    left as it is.
     """
 
     change: str | None
@@ -68,13 +69,14 @@ def apply(
         UsageError: the index is no text. OSError: the disk said no. What `guard` raises. All is as it was.
     """
     history, real = _history(memory), real or Path(os.path.realpath(memory.directory))
+    looked_at = rests_on(before, after, plan)
     for tries_left in reversed(range(_TRIES)):
         _check_place(memory, real)
         with guard(), memory.on_behalf(by).changing():
             _check_place(memory, real)
-            decided = _decided(memory, before, after, plan, now=now)
+            decided = _decided(memory, before, after, plan, looked_at=looked_at, now=now)
             try:
-                _carry_out(memory, history, decided, _Sources(before, after, plan))
+                _carry_out(memory, decided, _Sources(before, after, plan))
                 break
             except Conflict:
                 if not tries_left:
@@ -90,30 +92,44 @@ def apply(
     )
 
 
-def _carry_out(memory: MemoryDir, history: History, decided: Decided, sources: _Sources) -> None:
+def _carry_out(memory: MemoryDir, decided: Decided, sources: _Sources) -> None:
     if decided.swaps:
         for swap in decided.swaps:
             _refuse_secrets(memory, swap, sources.of(swap))
-        _check_recorded(history, decided.swaps)
+        if why_not := redo.unrecorded(memory, decided.swaps):
+            raise MemdirError(
+                f"nothing was changed: {why_not}",
+                hint="`memdir doctor` says more; without it, nothing could be undone",
+            )
         redo.carry_out(memory, decided.swaps)
 
 
 # -- what there is ----------------------------------------------------------------------------------------
 
 
-def _decided(memory: MemoryDir, before: Snapshot, after: Snapshot, plan: Plan, *, now: datetime) -> Decided:
-    """What is to be done, as things stand. Raises UsageError."""
+def _decided(
+    memory: MemoryDir,
+    before: Snapshot,
+    after: Snapshot,
+    plan: Plan,
+    *,
+    looked_at: Collection[str],
+    now: datetime,
+) -> Decided:
+    """What is to be done, as things stand. `looked_at`: what the plan rests on. Raises UsageError."""
     index = _index_name(memory)
     new = {file for file in after.files if file not in before.files}
     going = {file for file in before.files if file not in after.files}
-    files, closed = dict[str, tuple[bytes, int]](), dict[str, str]()
+    files, closed, missing = dict[str, tuple[bytes, int]](), dict[str, str](), set[str]()
     wanted = changed(before, after, plan)
-    for file in {*wanted, *rests_on(plan)}:
+    for file in {*wanted, *looked_at}:
         if file in new and file in wanted and (why := _bad_name(memory, file, going)):
             closed[file] = why
             continue
         try:
-            if (one := redo.bytes_of(memory, file)) is not None:
+            if (one := redo.bytes_of(memory, file)) is None:
+                missing.add(file)
+            else:
                 files[file] = one
                 if len(one[0]) > LIMIT:
                     closed[file] = "it is too large for the history"
@@ -126,7 +142,7 @@ def _decided(memory: MemoryDir, before: Snapshot, after: Snapshot, plan: Plan, *
     if (one := redo.bytes_of(memory, index)) is not None:
         files[NAME] = one
     there = _there(memory, [files.get(NAME, (b"", 0))[0], before.index, after.index]) - {index, NAME}
-    found = Found(files=files, there=there, closed=closed, index=index)
+    found = Found(files=files, there=there, missing=missing, closed=closed, index=index)
     return swaps_of(before, after, plan, found, now=now)
 
 
@@ -173,20 +189,6 @@ def _history(memory: MemoryDir) -> History:
 def _check_place(memory: MemoryDir, real: Path) -> None:
     if Path(os.path.realpath(memory.directory)) != real:
         raise Conflict("the memory directory is another one by now", hint="look at it, then dream again")
-
-
-def _check_recorded(history: History, swaps: Sequence[Swap]) -> None:
-    """Raises MemdirError where the history does not hold what is about to be changed."""
-    newest = history.log(limit=1)
-    for swap in swaps:
-        if swap.now is not None:
-            found = history.at(swap.file, newest[0].id) if newest else None
-            if found is None or found[0] != swap.now:
-                why = f" ({history.failure})" if history.failure else ""
-                raise MemdirError(
-                    f"nothing was changed: the history does not hold what is there now{why}",
-                    hint="`memdir doctor` says more; without it, nothing could be undone",
-                )
 
 
 def _recorded(memory: MemoryDir, history: History, by: By) -> str | None:

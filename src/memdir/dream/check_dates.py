@@ -7,14 +7,16 @@ bears it would pass for a new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from types import MappingProxyType
 
 from memdir.cues.dates import absolute
 from memdir.dream.files import Snapshot
 from memdir.dream.mentions import Day, Mention, around, days, is_relative, meant, mentions, near
+from memdir.dream.page import line_words
 from memdir.dream.quoted import quoted
 from memdir.memory import encoding, frontmatter
 from memdir.memory.entrypoint import NAME
@@ -76,6 +78,15 @@ class Sources:
         """All dates that stand in a memory."""
         return frozenset(day for line in self.lines for day in days(line))
 
+    def later(self, file: str, origins: Sequence[str], among: Collection[Day]) -> set[Day]:
+        """Those of the days that stand in a memory younger than the file, or were spoken of since."""
+        if not among:
+            return set()
+        own = [self.before.mtimes[one] for one in (file, *origins) if one in self.before.mtimes]
+        newer = [one for one, moment in self.before.mtimes.items() if own and moment > own[0]]
+        stated = {day for one in newer for day in days(self.text(one))}
+        return {day for day in among if day in stated or day in self.heard[0]}
+
     @cached_property
     def heard(self) -> tuple[frozenset[Day], Mapping[date, str]]:
         """The dates that were spoken of since, and what was said on which day."""
@@ -103,9 +114,17 @@ class Wrong:
 
 
 def wrong_dates(
-    after: Snapshot, made_from: Mapping[str, Sequence[str]], sources: Sources, *, today: date
+    after: Snapshot,
+    made_from: Mapping[str, Sequence[str]],
+    sources: Sources,
+    *,
+    today: date,
+    corrected: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Wrong]:
-    """The dates that have no source. `made_from`: each file that was written anew, and those it came from."""
+    """The dates that have no source. `made_from`: each file that was written anew, and those it came from;
+    `corrected`: lines, in normal form, that stand for others, and why. One may get another date if the why
+    names it, and a younger memory or a conversation does.
+    """
     for file, origins in made_from.items():
         text = encoding.readable(after.files[file])
         header = frontmatter.read(text)
@@ -113,10 +132,20 @@ def wrong_dates(
             yield from _in_header(file, header, origins, sources, today)
         for line in (header.body if header else text).splitlines():
             if line.strip() and line.strip() not in sources.lines:
-                yield from _in_line(file, line.strip(), origins, sources, today)
+                why = days(corrected.get(line_words(line), ""))
+                given = sources.later(file, origins, why - {Day.of(one) for one in around(today)})
+                yield from _in_line(file, line.strip(), origins, sources, today, given=given)
 
 
-def _in_line(file: str, line: str, origins: Sequence[str], sources: Sources, today: date) -> Iterator[Wrong]:
+def _in_line(
+    file: str,
+    line: str,
+    origins: Sequence[str],
+    sources: Sources,
+    today: date,
+    *,
+    given: Collection[Day] = (),
+) -> Iterator[Wrong]:
     said = mentions(line)
     alike = _alike(line, sources)
     if not said:
@@ -126,7 +155,7 @@ def _in_line(file: str, line: str, origins: Sequence[str], sources: Sources, tod
     allowed, loose = _allowed(line, alike, origins, sources)
     stated = {day for text, share, _ in alike if share >= SAME for day in days(text) if day.is_whole}
     for mention in said:
-        if _is_known(mention, allowed, loose):
+        if _is_known(mention, {*allowed, *given}, loose):
             continue
         told = _told(mention)
         if is_now := any(day.fits(Day.of(one)) for day in mention if day.is_whole for one in around(today)):

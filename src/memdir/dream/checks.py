@@ -26,6 +26,7 @@ from memdir.dream import check_headers, check_index, check_names
 from memdir.dream.check_dates import Sources, wrong_dates
 from memdir.dream.facts import same_words
 from memdir.dream.files import Snapshot
+from memdir.dream.page import line_words
 from memdir.dream.plan import Gone, Plan
 from memdir.dream.provenance import KEY as ORIGINS
 from memdir.dream.quoted import named, quoted
@@ -42,7 +43,7 @@ from memdir.trust.vet import vet_rewritten
 
 Code = Literal[
     "lost", "budget", "frontmatter", "index", "dates", "secret", "instructs", "provenance", "reasons", "size",
-    "probe",
+    "probe", "history",
 ]  # fmt: skip
 
 
@@ -91,10 +92,11 @@ def check(
         *_secrets(before, after, plan),
         *_headers(before, after, plan, made),
         *_index(before, after),
-        *_called(before, after, made),
-        *_dates(before, after, made, heard, today),
+        *_dates(before, after, made, heard, today, plan),
         *_new(before, after, made, heard),
     ]
+    told = {one.file for one in found if one.code == "instructs"}
+    found += [one for one in _called(before, after, made) if one.file not in told]
     return tuple(dict.fromkeys(found))
 
 
@@ -315,9 +317,11 @@ def _dates(
     made: Mapping[str, Sequence[str]],
     evidence: Callable[[], Evidence] | None,
     today: date,
+    plan: Plan,
 ) -> Iterator[Objection]:
+    corrected = {line_words(one.now): one.why for one in plan.lines if one.now and one.why}
     sources = Sources(before=before, evidence=evidence or Evidence)
-    for wrong in wrong_dates(after, made, sources, today=today):
+    for wrong in wrong_dates(after, made, sources, today=today, corrected=corrected):
         yield Objection(code="dates", file=wrong.file, reason=wrong.reason)
 
 

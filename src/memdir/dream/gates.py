@@ -56,12 +56,14 @@ def first_closed(gates: Iterable[Callable[[], Gate]]) -> Gate | None:
     return None
 
 
-def switched_on(*, dream: bool, daily_log: bool) -> Gate:
-    """Whether dreams happen by themselves at all: not where memory is a daily log, which a dream would tidy
-    away (D1).
+def switched_on(*, dream: bool, daily_log: bool, remote: bool = False) -> Gate:
+    """Whether dreams happen by themselves at all: not in remote mode, and not where memory is a daily log,
+    which a dream would tidy away (D1).
     """
     if not dream:
         return Gate(name="on", passes=False, reason="the setting features.dream is off")
+    if remote:
+        return Gate(name="on", passes=False, reason="none begins by itself in remote mode")
     if daily_log:
         return Gate(name="on", passes=False, reason="memory is kept as a daily log")
     return Gate(name="on", passes=True, reason="dreams are on")
@@ -73,14 +75,13 @@ def time(last_ns: int | None, *, now: datetime, hours: float = HOURS) -> Gate:
     `last_ns`: when it was, in nanoseconds since 1970; None: never. A time in the future is none that could be
     waited for: the clock was wrong when it was written, or is now.
     """
-    needed = f"{_count(hours)} needed"
     if last_ns is None:
         return Gate(name="time", passes=True, reason="there was no dream yet")
     passed = _nanoseconds(now) - last_ns
     if passed < -_as_ns(AHEAD):
         return Gate(name="time", passes=True, reason="the last one lies in the future: a clock was wrong")
     passed = max(passed, 0)
-    reason = f"{_duration(passed)} since the last, {needed}"
+    reason = f"{_duration(passed)} since the last, {_needed(hours, passed)}"
     return Gate(name="time", passes=passed >= hours * _HOUR, reason=reason)
 
 
@@ -153,9 +154,10 @@ def _duration(nanoseconds: int) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def _count(hours: float) -> str:
-    """`24`, `0.5`; the unit stands before it in the sentence."""
-    return f"{hours:,g}"
+def _needed(hours: float, passed: int) -> str:
+    """`24 needed`, where the time that has passed is told in hours; else with the unit."""
+    unit = "" if _HOUR <= passed < 3 * _DAY else " h"
+    return f"{hours:,g}{unit} needed"
 
 
 def _every(between: timedelta) -> str:

@@ -4,8 +4,7 @@
                               they are to be
     <id>/plan.json            {"version": 1, "when", "dry", "directory", "objections", "proposals", "topics",
                               "facts", "index_changed", "changes", "lines", "needs", "removed",
-                              "removed": list(plan.removed),
-            "mtimes": {"before", "after"}}
+                              "mtimes": {"before", "after"}}
 
 `plan.json` is written last and goes first: without it there is no plan, only what `sweep` clears away. One of
 another version is told of, and not read.
@@ -101,7 +100,7 @@ class Kept:
         self.sweep()
         name = secrets.token_hex(5)
         place = self.folder / name
-        files = {*changed(before, after, plan), *rests_on(plan), NAME}
+        files = {*changed(before, after, plan), *rests_on(before, after, plan), NAME}
         record = {
             "version": VERSION,
             "when": now.isoformat(),
@@ -210,10 +209,18 @@ class Kept:
 
     def sweep(self) -> None:
         """Clear away what a killed `put` or `drop` left. The caller is the only one who keeps a plan now."""
+        for half in self.halves():
+            _remove(half)
+
+    def halves(self) -> tuple[Path, ...]:
+        """What there is of plans that are not whole: one that is being kept or dropped just now, or what a
+        killed `put` or `drop` left. Raises OSError.
+        """
         with suppress(FileNotFoundError, NotADirectoryError):
-            for one in os.scandir(self.folder):
-                if _ID.fullmatch(one.name) and not os.path.lexists(Path(one.path, _PLAN)):
-                    _remove(Path(one.path))
+            names = sorted(filter(_ID.fullmatch, os.listdir(self.folder)))  # noqa: PTH208 - names alone
+            places = (self.folder / name for name in names)
+            return tuple(place for place in places if not os.path.lexists(place / _PLAN))
+        return ()
 
     def _names(self) -> Iterator[str]:
         with suppress(FileNotFoundError, NotADirectoryError):

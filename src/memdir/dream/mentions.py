@@ -88,8 +88,30 @@ def meant(text: str, written: Collection[date]) -> set[Day]:
     for day in {near for one in written for near in around(one)}:
         for past in (True, False):
             found |= days(absolute(text, today=day, past=past).text)
+        found |= _weeks(text, day) | _months(text, day)
     years = {one.year + more for one in written for more in (-1, 0, 1)}
     found |= {Day(year, one.month, one.day) for one in found if one.year is None for year in years}
+    return found
+
+
+def _weeks(text: str, day: date) -> set[Day]:
+    """The days of the last week, or the next, if a text speaks of one. Which day of it, nobody said."""
+    monday = day.toordinal() - day.weekday()
+    starts = [monday + 7 * more for more, words in _WEEKS.items() if words.search(text)]
+    ordinals = [start + more for start in starts for more in range(7)]
+    return {Day.of(date.fromordinal(one)) for one in ordinals if 0 < one <= date.max.toordinal()}
+
+
+def _months(text: str, day: date) -> set[Day]:
+    """The months that a text names without a year: the last of that name, and the next; and how they end."""
+    found: set[Day] = set()
+    for match in _BARE_MONTH.finditer(text):
+        month = _MONTHS[match["month"].lower()]
+        for year in (day.year - (month > day.month), day.year + (month < day.month)):
+            found.add(Day(year, month))
+            if match["end"]:
+                first = date(year + month // 12, month % 12 + 1, 1)
+                found.add(Day.of(date.fromordinal(first.toordinal() - 1)))
     return found
 
 
@@ -174,6 +196,7 @@ _MONTHS = {
     "abr": 4,
     "ago": 8,
 }
+_LONG_MONTHS = sorted(_MONTHS.keys() - {"may", "mar", "ago", "set", "mai"}, key=len, reverse=True)
 _NAME = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])"
 _FULL_YEAR = r"(?P<year>(?:19|20|21)\d\d)"
@@ -217,6 +240,11 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Iterable[Day]]], 
     )
 )
 
+_BARE_MONTH = re.compile(
+    rf"\b(?P<end>(?:the )?end of |ende |fin(?:ales)? de )?(?P<month>{'|'.join(_LONG_MONTHS)})\b",
+    re.IGNORECASE,
+)
+
 _KANJI = "〇一二三四五六七八九"
 _KANJI_YEAR = re.compile(r"(?<![一-九〇])[一二][〇一二三四五六七八九]{3}(?=年)")
 _KANJI_PART = re.compile(r"(?<=[年月])(?:[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[月日号])")
@@ -237,6 +265,18 @@ def _kanji_number(word: str) -> int:
     return (_KANJI.index(tens) if tens else 1) * 10 + (_KANJI.index(ones) if ones else 0)
 
 
+_WEEKS = {
+    -1: re.compile(
+        r"\b(?:(?:last|past|previous) week|(?:letzte|vorige|vergangene)[nr]? woche|semana pasada)\b"
+        r"|上个?(?:周|星期)|先週",
+        re.IGNORECASE,
+    ),
+    1: re.compile(
+        r"\b(?:next week|(?:nächste|kommende)[nr]? woche|próxima semana|semana que viene)\b"
+        r"|下个?(?:周|星期)|来週",
+        re.IGNORECASE,
+    ),
+}
 _RELATIVE = re.compile(
     r"\b(?:today|tonight|yesterday|tomorrow|ago|last|next|this (?:week|month|morning|year|quarter)"
     r"|recently|just now|heute|gestern|vorgestern|morgen|übermorgen|letzte\w*|vorige\w*|nächste\w*"

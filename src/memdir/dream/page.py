@@ -29,7 +29,8 @@ Place = Literal["said", "heading", "code", "header", "hidden", "buried"]
 REACH_LINES, REACH_CHARACTERS = 8 * 200, 8 * 4_096
 """What stands deeper in a file is buried: eight times what recall shows of one (R5)."""
 SHORT = 60
-"""A line of fewer characters was not wrapped: what follows it can be a statement of its own."""
+"""A line of fewer characters was not wrapped: what follows it can be a statement of its own. So can what
+follows an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,7 @@ def _cuts(text: str, *, semicolons: bool) -> Iterator[int]:
             one > other for one, other in zip(counted[1::2], counted[2::2], strict=True)
         ):
             continue
-        if match[0][0] in ".!?…" and text[end : end + 1].islower():
+        if match[0][0] in ".!?…" and "\n" not in match[0] and text[end : end + 1].islower():
             continue
         if match[0][0] == "." and _ABBREVIATION.search(text[max(0, start - 11) : start + 1]):
             continue
@@ -286,7 +287,7 @@ def _soft_cuts(text: str) -> Iterator[int]:
         line_start = text.rfind("\n", 0, at) + 1
         above, below = text[line_start:at].rstrip(), text[at + 1 : at + 40]
         if _LABEL.match(below) or (
-            len(above) < SHORT
+            (len(above) < SHORT or _LINK_LAST.search(above))
             and not above.endswith((",", ";", ":", "-", "(", "&", "/", "，", "、", "；", "："))
             and _BEGINS.match(below)
         ):
@@ -305,6 +306,8 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"[A-Z][\w' ]{0,30}:\s|[^\W\d_]{1,8}：")
+_ADDRESS = re.compile(r"\b[a-z]{2,10}://\S+")
+_LINK_LAST = re.compile(r"(?:\A|\s)[<(]?[a-z]{2,10}://\S+\Z")
 _BEGINS = re.compile(r"[A-Z0-9À-ÖØ-ÞΑ-ΩА-Я\"'(\[]")
 
 
@@ -485,7 +488,8 @@ class _Body:
         elif content.startswith("#") and indent < 4 and (heading := _HEADING.match(content)):
             self._heading(len(heading[1]), heading[2])
         elif not says_something(content):
-            self._close()
+            if not (content.startswith("|") and self.open and self.open.kind == "row"):
+                self._close()  # what is below a table's rule stands below its first row
         elif content.startswith("[") and indent < 4 and _DEFINITION.match(content):
             self._close()
             self._hide(content)
@@ -611,6 +615,7 @@ class _Body:
 
 def turns(text: str) -> bool:
     """Whether a heading, or words that lead to something, say no to it, or that it was so once."""
+    text = _ADDRESS.sub(" ", text) if "://" in text else text  # "old" in the name of a machine is none
     return bool(text) and (negations(text) > 0 or _TURNS.search(text) is not None)
 
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from memdir.dream.files import Snapshot
-from memdir.dream.page import Page, quoted, read, says_something
+from memdir.dream.page import Page, line_words, quoted, read, says_something
 from memdir.dream.reasons import LineReason, Reasons
 from memdir.dream.reworded import keeps, says_the_same, tells_all
 from memdir.dream.standing import Fact, Standing, facts_of
@@ -201,6 +201,7 @@ class _Deriving:
     def _fates(self, missing: Sequence[Fact]) -> list[tuple[Fact, Gone]]:
         fates = [self._stands_elsewhere(fact) or self._told(fact) or _lost(fact) for fact in missing]
         self._follow_links(missing, fates)
+        self._follow_rewordings(missing, fates)
         kept = {
             fact.file
             for fact, fate in zip(missing, fates, strict=True)
@@ -296,6 +297,24 @@ class _Deriving:
                 own = [pair for pair in links if any(pair[0] in text for text in fact.fine)]
                 moved = self._stands_elsewhere(replace(fact, links=tuple(own)), own=True) if own else None
                 fates[number] = moved or fates[number]
+
+    def _follow_rewordings(self, missing: Sequence[Fact], fates: list[Gone]) -> None:
+        """Sentences that go over several lines, as far as one can tell, of which one was reworded."""
+        for number, fact in enumerate(missing):
+            if fates[number].fate != "lost" or len(fact.block.lines) < 2:
+                continue
+            rows = {line_words(row) for row in fact.block.lines}
+            for line in self.lines_of.get(fact.file, ()):
+                pair = (line_words(line.was), line_words(line.now or ""))
+                if pair[0] not in rows or not says_something(pair[1]) or not is_reason(line.why):
+                    continue
+                moved = self._stands_elsewhere(replace(fact, links=(pair,)), own=True)
+                if moved is not None and says_the_same(line.was, line.now or "", line.why or ""):
+                    self.others[fact.file] |= {moved.to} if moved.to and moved.to != fact.file else set()
+                    if line_words(fact.text) == pair[0]:
+                        moved = replace(moved, fate="reworded", now=line.now, why=line.why)
+                    fates[number] = moved
+                    break
 
     def _into(self, file: str, fates: Iterable[Gone]) -> str | None:
         """Where most of a file went; the one that dream.json names, if any of it did."""

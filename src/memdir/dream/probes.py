@@ -10,8 +10,9 @@ nothing, and nobody would notice. A mistake is told with its line.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -117,11 +118,18 @@ def load(directory: Path) -> tuple[Probe, ...]:
         BadProbes: see `parse`.
         UnsafePath: a link, or no regular file. OSError: it may not be read.
     """
+    root = Path(os.path.realpath(directory))
     try:
-        data = fs.read_file(directory / NAME, limit=LONGEST + 1, within=directory)
+        data = fs.read_file(root / NAME, limit=LONGEST + 1, within=root)
     except FileNotFoundError:
         return ()
     return parse(data)
+
+
+def absent(probes: Sequence[Probe], there: Collection[str]) -> tuple[str, ...]:
+    """The files that probes name and that are not among the memories: forgotten, renamed, or misspelt."""
+    files = {file for probe in probes for file in (*probe.must, *probe.must_not)}
+    return tuple(sorted(files.difference(there)))
 
 
 def named(directory: Path) -> tuple[str, ...]:
@@ -181,7 +189,12 @@ def _files(value: object, place: _Place, key: str) -> tuple[str, ...]:
         return ()
     files = value if isinstance(value, list) else [value]
     for file in files:
-        if not isinstance(file, str) or "" in file.split("/") or not is_topic(file):
+        if (
+            not isinstance(file, str)
+            or "" in file.split("/")
+            or not is_topic(file)
+            or _IN_NO_NAME.search(file)
+        ):
             raise place.bad(
                 f"{_shown(file)} in `{key}` names no memory: that is a path in the memory directory, "
                 "such as tools.md",
@@ -194,9 +207,18 @@ def _files(value: object, place: _Place, key: str) -> tuple[str, ...]:
 
 _ENDS = re.compile(r"\r\n?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_IN_NO_NAME = re.compile(r"[\x00-\x1f]")
 _ANCHOR = re.compile(r"(?:^|[\s\[{,:])&[^\s&]", re.MULTILINE)
 _NESTED = re.compile(r"^[ \t]*(?:[-?:](?:[ \t]+|$)){3}", re.MULTILINE)
 _WHERE = re.compile(r"\s*at byte \d+ line (\d+) column \d+\s*\Z")
+_SEPARATOR = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
+_FIRST = re.compile(r"^(?!---)[ \t]*[^\s#%]", re.MULTILINE)
+_PLAINLY = {
+    "unknown anchor": "`*` refers to an anchor, which is not read here; put the text in quotes",
+    "mapping values are not allowed": "there is a `: ` within a text, which has to be in quotes then; or the "
+    "line, or the one above, is indented otherwise than its like",
+}
+"""What the library says, and what it mostly means."""
 _ITEM = re.compile(r"( *)-(?: +|$)")
 _KEY = re.compile(r"""["']?([^\s"'#:][^:]*?)["']?\s*:(?:\s|$)""")
 
@@ -235,15 +257,18 @@ def _document(text: str) -> list[Any]:
         told = str(error).removeprefix("YAML parse error: ")
         where = _WHERE.search(told)
         what = told[: where.start()] if where else told
-        if "unknown anchor" in what:
-            what = "`*` refers to an anchor, which is not read here; put the text in quotes"
+        for said, plainly in _PLAINLY.items():
+            what = plainly if said in what else what
         raise _bad(int(where[1]) if where else None, what) from None
     found: list[object] = [document for document in documents if document is not None]
     if len(found) > 1:
-        raise _bad(None, "there are several documents: leave out the lines `---`")
+        number: int | None = max(_line_of(text, mark.start()) for mark in _SEPARATOR.finditer(text))
+        raise _bad(number, "there are several documents: leave out the lines `---` and `...`")
     items = found[0] if found else []
     if not isinstance(items, list):
-        raise _bad(None, "this is no list: each probe begins with `- ask:`")
+        first = _FIRST.search(text)
+        number = _line_of(text, first.start()) if first else None
+        raise _bad(number, "this is no list: each probe begins with `- ask:`")
     return items
 
 

@@ -186,6 +186,8 @@ def _with_list(data: bytes, origins: Sequence[Origin]) -> bytes:
         header = frontmatter.read(text)
         if header is None or (_listed(header) == list(origins) and _is_there(header) == bool(origins)):
             return data
+        if any(one not in (None, _entry(header)) for one in _named(header)):
+            return data  # the key is somebody else's, and there can't be two
         body = header.body
         header = _without_list(header)
         fresh = _put(header, origins) if origins else header.text
@@ -201,10 +203,16 @@ def _is_there(header: Header) -> bool:
 
 def _entry(header: Header) -> Entry | None:
     """The list of origins, wherever it stands, if it is ours."""
-    top = header.entry(KEY)
-    if top is None and (metadata := header.entry("metadata")) is not None:
-        top = next((child for child in metadata.children if child.key == KEY), None)
+    top, below = _named(header)
+    top = top or below
     return top if top is not None and _items(header, top) else None
+
+
+def _named(header: Header) -> tuple[Entry | None, Entry | None]:
+    """What stands under the key, whosever it is: above, and below `metadata:`."""
+    metadata = header.entry("metadata")
+    below = next((child for child in metadata.children if child.key == KEY), None) if metadata else None
+    return header.entry(KEY), below
 
 
 def _listed(header: Header) -> list[Origin]:

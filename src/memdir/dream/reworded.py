@@ -25,7 +25,13 @@ def says_the_same(was: str, now: str, why: str) -> bool:
     """Whether `now` says what `was` said. A figure or a name that `why` tells of may be gone."""
     if " ".join(was.split()) == " ".join(now.split()):
         return True
-    return keeps(was, now, why) and _is_in_order(was, now)
+    return (
+        keeps(was, now, why)
+        and _is_in_order(was, now)
+        and _denied(was) == _denied(now)
+        and _figures(_undated(now)) <= _figures(was) | _figures(why)
+        and all(_has(name, was) or _has(name, why) for name in _HARD.findall(_undated(now)))
+    )
 
 
 def keeps(was: str, now: str, why: str) -> bool:
@@ -46,6 +52,19 @@ def tells_all(was: str, now: str, why: str = "") -> bool:
     return _figures(was) <= _figures(now) | _figures(why) and all(
         _has(name, now) or _has(name, why) for name in _HARD.findall(was)
     )
+
+
+def _denied(text: str) -> list[str]:
+    """What a text says no to: the word behind each no."""
+    words, found = _RUN.findall(folded(_undated(text))), list[str]()
+    for number, word in enumerate(words):
+        if negations(word):
+            ends = next(end for end in range(1, len(word) + 1) if negations(word[:end]))
+            rest = (
+                [word[ends : ends + 2], *words[number + 1 :]] if not word.isascii() else words[number + 1 :]
+            )
+            found.append(next((one.key for one in terms(" ".join(rest))), ""))
+    return sorted(found)
 
 
 def _is_about_the_same(was: str, now: str) -> bool:
@@ -75,7 +94,7 @@ def _keys(found: Iterable[Term]) -> set[str]:
 
 def _small_words(text: str) -> list[str]:
     """The little words that say what stands how to what, in order."""
-    return _SMALL.findall(folded(_undated(text)))
+    return _SMALL.findall(folded(_undated(text)).replace("how to ", "how "))
 
 
 def _has_in_order(mine: list[str], theirs: list[str]) -> bool:
@@ -110,13 +129,14 @@ def _words(text: str) -> dict[str, float]:
 
 
 def _terms(text: str) -> list[Term]:
-    """The words of a text without days."""
-    return terms(_undated(text))
+    """The words of a text without days, and without the hard names that `tells_all` sees to."""
+    return terms(_HARD.sub(" ", _undated(text)))
 
 
 def _undated(text: str) -> str:
     """A text without what says when it was, in whatever words."""
-    return _RELATIVE.sub(" ", without_dates(absolute(text, today=_SOME_DAY).text))
+    undated = without_dates(absolute(_QUARTER.sub(" ", text), today=_SOME_DAY).text)
+    return _RELATIVE.sub(" ", undated)
 
 
 def _figures(text: str) -> frozenset[str]:
@@ -136,7 +156,7 @@ def _has(name: str, text: str) -> bool:
 
 def _forces(text: str) -> frozenset[str]:
     """The kinds of words that say how far a statement goes."""
-    low = folded(text)
+    low = folded(_FROM_TO.sub(" ", text))
     return frozenset(kind for kind, words in _FORCES.items() if words.search(low))
 
 
@@ -155,6 +175,7 @@ def _any(stem: str, words: set[str]) -> bool:
 
 _SOME_DAY = date(2026, 1, 1)
 """From which "yesterday" is counted where only the other words matter."""
+_RUN = re.compile(r"[\w']+")
 _DIGITS = re.compile(r"[0-9]+|[^\W\D]+")
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|now|recently|currently|last|next|this|ago|week|weeks|month"
@@ -164,9 +185,15 @@ _RELATIVE = re.compile(
     r"|昨天|今天|明天|前天|后天|上周|下周|本周|上个月|下个月|去年|今年|明年|昨日|今日|明日|先週|来週|今週|先月|来月",
     re.IGNORECASE,
 )
+_QUARTER = re.compile(r"\b(?:this quarter|Q[1-4][ /-]?20\d\d)\b", re.IGNORECASE)
+_FROM_TO = re.compile(
+    r"\b(?:vom|von|from|del?)\s+\d{4}-\d\d-\d\d\s+(?:bis(?:\s+zum)?|until|hasta(?: el)?)\s+\d{4}-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
+"""Two days: this "until" is said of none but them."""
 _SMALL = re.compile(
     r"\b(?:to|from|into|onto|out|off|in|on|at|over|under|above|below|with|without|by|for|against|than|least|most"
-    r"|more|less|fewer|up|down|and|or|either|both|von|zu|nach|aus|mit|ohne|über|unter|mehr|weniger|oder|und"
+    r"|more|less|fewer|up|down|and|or|either|both|he|she|him|her|his|hers|you|your|they|them|their|von|zu|nach|aus|mit|ohne|über|unter|mehr|weniger|oder|und"
     r"|hacia|desde|con|sin|más|menos)\b|[€$£¥%<>=≤≥±+]"
 )
 """What may come between them, and none may go or change places with another."""
@@ -201,8 +228,9 @@ _FORCES = {
     "if": re.compile(r"\b(?:if|when|whenever|once|wenn|falls|si|cuando)\b|如果|若|时候|場合|なら"),
     "maybe": re.compile(
         r"\b(?:may|might|maybe|perhaps|possibly|sometimes|usually|optional\w*|could|vielleicht|manchmal"
-        r"|quizás?)\b"
-        r"|可能|也许|有时|かもしれ|たまに"
+        r"|quizás?|thinks?|thought|believe[sd]?|claim(?:s|ed)?|says|said|rumou?rs?|heard|doubt\w*"
+        r"|supposed\w*|allegedly|pretend\w*|dreamt|angeblich|presuntamente)\b"
+        r"|可能|也许|有时|据说|听说|かもしれ|たまに|らしい"
     ),
     "before": re.compile(r"\b(?:before|until|vor|bis|antes|hasta)\b|之前|以前|まで"),
     "after": re.compile(r"\b(?:after|since|nach|seit|después|desde)\b|之后|以后|から"),

@@ -20,8 +20,9 @@ from typing import Literal
 
 import anyio
 import anyio.to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 
-from memdir.agent.events import DREAMED, DREAMING, Events
+from memdir.agent.events import DREAMED, DREAMING, FAILED, Events
 from memdir.agent.loop import Agent
 from memdir.dream import kept, probes, reasons, sessions, sources
 from memdir.dream.apply import Applied, apply
@@ -119,6 +120,8 @@ class Dreamed:
         if not self.topics or self.applied is None:
             return None
         what = "1 memory" if len(self.topics) == 1 else f"{len(self.topics)} memories"
+        if self.applied.change is None:
+            return f"Improved {what}; the history has not taken that in yet: `memdir doctor` says why"
         return f"Improved {what}; `memdir undo {self.applied.change}` takes it back"
 
 
@@ -147,11 +150,14 @@ async def dream(
     lock = await anyio.to_thread.run_sync(partial(Lock.take, dreaming.memory.directory, now=dreaming.now))
     stage: Stage | None = None
     try:
-        await anyio.to_thread.run_sync(_clear_up, dreaming)
+        await anyio.to_thread.run_sync(_clear_up, dreaming, lock)
         folder = kept.new_folder(dreaming.places.dreams)
         stage = await anyio.to_thread.run_sync(Stage.make, folder, dreaming.memory)
-        dreamed = await _on_the_copy(dreaming, agent, stage, lock, dry=dry, on_progress=on_progress)
-        await anyio.to_thread.run_sync(lock.fail if dry else lock.succeed)
+        dreamed = await _on_the_copy(dreaming, agent, stage, lock, on_progress=on_progress)
+        await checkpoint_if_cancelled()
+        with anyio.CancelScope(shield=True):  # what was carried out is told, and its time is kept
+            settle = partial(_settled, dreaming, dreamed, stage, lock, session=agent.id, dry=dry)
+            dreamed = await anyio.to_thread.run_sync(settle)
     except BaseException:
         with anyio.CancelScope(shield=True), suppress(OSError, MemdirError):
             await anyio.to_thread.run_sync(lock.fail)
@@ -163,15 +169,16 @@ async def dream(
     return _told(dreaming.events, dreamed, seconds=round(time.monotonic() - began, 3))
 
 
-def _clear_up(dreaming: Dreaming) -> None:
-    """What killed dreams left goes, copies and halves of plans, and dry runs, which are out of date now. The
-    caller has the lock.
+def _clear_up(dreaming: Dreaming, lock: Lock) -> None:
+    """What killed dreams left goes, copies and halves of plans, and dry runs, which are out of date now.
+    Raises Conflict: the lock is somebody else's by now, and so is what is there.
     """
-    sweep(dreaming.places.dreams)
-    dreaming.kept.sweep()
-    for item in dreaming.kept.items():
-        if item.dry:
-            dreaming.kept.drop(item.id)
+    with lock.held():
+        sweep(dreaming.places.dreams)
+        dreaming.kept.sweep()
+        for item in dreaming.kept.items():
+            if item.dry:
+                dreaming.kept.drop(item.id)
 
 
 async def _on_the_copy(
@@ -180,25 +187,36 @@ async def _on_the_copy(
     stage: Stage,
     lock: Lock,
     *,
-    dry: bool,
     on_progress: Callable[[Progress], None],
 ) -> Dreamed:
-    """The work on the copy, the plan that it is, and what becomes of that."""
+    """The work on the copy, the plan that it is, and what speaks against that."""
     told = await anyio.to_thread.run_sync(_sessions, dreaming, agent, lock)
     how = "rules" if agent.model.is_local else "model"
     dreaming.events.emit(DREAMING, how=how, sessions=len(told), memories=len(stage.before.topics))
     work = await _by_rules(dreaming, stage) if agent.model.is_local else None
     if work is None:
         work = await _by_model(dreaming, agent, stage, told, on_progress=on_progress)
-    dreamed = await anyio.to_thread.run_sync(_judged, dreaming, stage, work, told)
+    return await anyio.to_thread.run_sync(_judged, dreaming, stage, work, told)
+
+
+def _settled(
+    dreaming: Dreaming, dreamed: Dreamed, stage: Stage, lock: Lock, *, session: str, dry: bool
+) -> Dreamed:
+    """What becomes of the plan; and the lock is given back. Raises as `dream`: nothing has changed then."""
     if dreamed.plan.is_empty and not dreamed.plan.index_changed:
-        return dreamed
-    if dry or dreaming.review or dreamed.objections:
-        name = await anyio.to_thread.run_sync(_keep, dreaming, dreamed, stage, dry)
-        return replace(dreamed, outcome="shown" if dry else "held", kept=name)
-    carried = partial(_carry_out, dreaming, dreamed, stage, lock, agent.id)
-    applied = await anyio.to_thread.run_sync(carried)
-    return replace(dreamed, outcome="applied" if applied.change else "nothing", applied=applied)
+        pass
+    elif dry or dreaming.review or dreamed.objections:
+        with lock.held():
+            name = _keep(dreaming, dreamed, stage, dry)
+        dreamed = replace(dreamed, outcome="shown" if dry else "held", kept=name)
+    else:
+        applied = _carry_out(dreaming, dreamed, stage, lock, session)
+        dreamed = replace(dreamed, outcome="applied" if applied.files else "nothing", applied=applied)
+    try:
+        (lock.fail if dry else lock.succeed)()
+    except (OSError, MemdirError) as error:  # what was done is done; whoever comes next mends the lock
+        dreaming.events.emit(FAILED, where=LABEL, error=type(error).__name__)
+    return dreamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,7 +318,7 @@ def _judged(dreaming: Dreaming, stage: Stage, work: _Work, told: Sequence[Path])
             evidence=partial(sources.evidence, before, told),
             reasons=work.reasons,
         )
-        objections += _broken_probes(dreaming, stage)
+        objections += (*_broken_probes(dreaming, stage), *_unrecorded(dreaming))
     return Dreamed(
         outcome="nothing",
         plan=plan,
@@ -333,6 +351,15 @@ def _broken_probes(dreaming: Dreaming, stage: Stage) -> tuple[Objection, ...]:
         Objection(code="probe", file=probes.NAME, reason=one.sentence)
         for one in probes.newly_broken(now, then)
     )
+
+
+def _unrecorded(dreaming: Dreaming) -> tuple[Objection, ...]:
+    """What can't be undone is not carried out (H2): the work is kept until it can."""
+    history = dreaming.memory.history
+    why = "none is kept of this directory" if history is None else history.off
+    if why is None:
+        return ()
+    return (Objection(code="history", file=None, reason=f"it could not be undone: history is off ({why})"),)
 
 
 def _keep(dreaming: Dreaming, dreamed: Dreamed, stage: Stage, dry: bool) -> str:

@@ -143,21 +143,29 @@ def _named_for(checkouts: Iterable[Path], names: Iterable[str]) -> set[str]:
 
 
 def _is_ours(folder: Path, places: Places) -> bool:
-    """Whether the transcripts in there are of this project, as far as they say whose they are."""
-    roots = {canonical_root(Path(cwd)) for cwd in _held_in(folder, layout=places.layout)}
-    return roots == {places.root}
+    """Whether the transcripts in there are of this project, as far as they say whose they are. The first that
+    is of another one settles it: in a repository that is somebody's home, all projects are asked.
+    """
+    roots = (canonical_root(Path(cwd)) for cwd in _held_in(folder, layout=places.layout))
+    first = next(roots, None)
+    return first == places.root and all(root == first for root in roots)
 
 
-def _held_in(folder: Path, *, layout: str) -> set[str]:
-    """The folders that conversations were held in whose transcripts are here: of all that a transcript names,
-    those that would have it here.
+def _held_in(folder: Path, *, layout: str) -> Iterator[str]:
+    """The folders that conversations were held in whose transcripts are here, each once: of all that a
+    transcript names, those that would have it here.
     """
     try:
         names = sorted(filter(_NAME.fullmatch, os.listdir(folder)))  # noqa: PTH208 - as above
     except OSError:
-        return set()
-    told = {cwd for name in names[:_ASKED] for cwd in _named_in(folder / name)}
-    return {cwd for cwd in told if _fits(folder.name, Path(cwd), layout)}
+        return
+    told = set[str]()
+    for name in names[:_ASKED]:
+        for cwd in _named_in(folder / name):
+            if cwd not in told:
+                told.add(cwd)
+                if _fits(folder.name, Path(cwd), layout):
+                    yield cwd
 
 
 def _fits(name: str, cwd: Path, layout: str) -> bool:

@@ -43,10 +43,15 @@ def new_folder(dreams: Path) -> Path:
 
 def sweep(dreams: Path) -> None:
     """Clear away what killed dreams left. The caller holds the dream's lock: no other one is under way."""
+    for folder in folders(dreams):
+        _remove(folder)
+
+
+def folders(dreams: Path) -> tuple[Path, ...]:
+    """The folders of stages. If no dream is under way, they are what killed ones left. Raises OSError."""
     with suppress(FileNotFoundError, NotADirectoryError):
-        for one in os.scandir(dreams):
-            if _FOLDER.fullmatch(one.name):
-                _remove(Path(one.path))
+        return tuple(sorted(dreams / name for name in os.listdir(dreams) if _FOLDER.fullmatch(name)))  # noqa: PTH208 - names alone
+    return ()
 
 
 def snapshot(memory: MemoryDir) -> Snapshot:

@@ -236,7 +236,11 @@ def _is_of_the_same(fact: Fact, page: Page, unit: Unit, before: str) -> bool:
     """Whether a line that begins with "it" still speaks of the same: behind the same sentence, in its own
     file, or in one that speaks of what its file is called by.
     """
-    if page.file == fact.file or not _is_about_another(unit.text) or (before and before == fact.previous):
+    if before and before == fact.previous:
+        return True
+    if fact.previous and _ANSWER.fullmatch(unit.text):
+        return False  # to what?
+    if page.file == fact.file or not _is_about_another(unit.text):
         return True
     names = _names(f"{fact.page.name} {fact.file.rpartition('/')[2].removesuffix('.md').replace('_', ' ')}")
     return not names or not names.isdisjoint(keys(page.shown))
@@ -247,6 +251,10 @@ def _is_about_another(text: str) -> bool:
     return _IT.match(text) is not None
 
 
+_ANSWER = re.compile(
+    r"\W*(?:[^\W\d]{1,10}\s?[:：]\s*)?(?:yes|no|ja|nein|sí|true|false|never|always|ok|none|both|是|否|不|はい|いいえ)\W*",
+    re.IGNORECASE,
+)
 _IT = re.compile(
     r"\W*(?:(?:it|its|it's|they|their|he|she|his|her|this|these|those|that|there|er|sie|es|sein\w*|ihr\w*|dies\w*|su|sus"
     r"|esto|eso)\b|它|他|她|其|这|那|これ|それ)",

@@ -24,6 +24,8 @@ from memdir.memory.plan import Swap
 from memdir.memory.pointer import key
 from memdir.names import is_topic
 
+_TAKEN_OUT = "a line that was to come into it was taken out meanwhile"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
@@ -36,12 +38,13 @@ class Left:
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """What is on the disk. `files`: bytes and mtime of those that a plan is about, and of the index, by NAME.
-    `closed`: those that can't be touched, and why. `there`: all files that an entry of the index may lead to.
-    `index`: what the index is really called.
+    `missing`: those of them that are not there. `closed`: those that can't be touched, and why. `there`: all
+    files that an entry of the index may lead to. `index`: what the index is really called.
     """
 
     files: Mapping[str, tuple[bytes, int]]
     there: Collection[str]
+    missing: Collection[str] = ()
     closed: Mapping[str, str] = field(default_factory=dict)
     index: str = NAME
 
@@ -62,10 +65,16 @@ def changed(before: Snapshot, after: Snapshot, plan: Plan) -> tuple[str, ...]:
     )
 
 
-def rests_on(plan: Plan) -> frozenset[str]:
-    """Further files that have to be looked at: those where lines are to stand."""
+def rests_on(before: Snapshot, after: Snapshot, plan: Plan) -> frozenset[str]:
+    """Further files that have to be looked at: those where lines are to stand, and those where lines stood
+    that are to stand in another one too.
+    """
     targets = {line.to for line in plan.lines if line.to}
-    return frozenset(targets.union(*plan.needs.values()) - {NAME})
+    new = set[str]()
+    for file in changed(before, after, plan):
+        new |= _words(file, after.files.get(file, b"")) - _words(file, before.files.get(file, b""))
+    sources = {file for file, data in before.files.items() if new and not new.isdisjoint(_words(file, data))}
+    return frozenset(targets.union(sources, *plan.needs.values()) - {NAME})
 
 
 def swaps_of(before: Snapshot, after: Snapshot, plan: Plan, found: Found, *, now: datetime) -> Decided:
@@ -95,6 +104,7 @@ class _Deciding:
             self._begin(file)
         for file in (*self.then, NAME):
             self._keep_out_what_was_taken_out(file)
+        self._keep_out_copies()
         for change in self.plan.changes:
             if change.action == "renamed" and change.into and not self._is_as_before(change.file):
                 self._leave(change.into, "the one that was to get this name changed meanwhile")
@@ -136,7 +146,18 @@ class _Deciding:
             if line.to in self.then and line.to != file and same_words(line.text) not in there:
                 standing = _words(line.to, self._now(line.to) or b"")
                 if same_words(line.now or line.text) not in standing:
-                    self._leave(line.to, "a line that was to come into it was taken out meanwhile")
+                    self._leave(line.to, _TAKEN_OUT)
+
+    def _keep_out_copies(self) -> None:
+        """Nor is it brought in where the plan has it in two files."""
+        taken = set[str]()
+        for file in self.before.files.keys() & {*self.found.files, *self.found.missing}:
+            if not self._is_as_before(file):
+                taken |= _words(file, self.before.files[file]) - _words(file, self._now(file) or b"")
+        for file in tuple(self.then) if taken else ():
+            brought = _words(file, self._final(file) or b"") - _words(file, self._now(file) or b"")
+            if not brought.isdisjoint(taken):
+                self._leave(file, _TAKEN_OUT)
 
     def _why_not(self, file: str) -> str | None:
         """Why a file has to be left because others are, or None."""
@@ -254,16 +275,31 @@ class _Deciding:
             for one in entrypoint.pointers(text)
             if key(one.file) not in there_keys and key(one.file) not in entries
         }
+        linked = entrypoint.linked(text)
+        gone = {file for file in gone if key(file) in linked}
         ours = {line for data in (self.before.index, self.after.index) for line in _bare(data)}
         fit = merging.fitted(text, gone=sorted(gone), ours=ours)
         had, has = entrypoint.linked(current), entrypoint.linked(fit)
         new = {file for file, (data, _) in self.then.items() if data is not None and self._now(file) is None}
-        back = [
-            Returning(lines=entrypoint.take(current, file)[1], pointer=self._pointer(file, entries))
+        wanting = {
+            file: self._pointer(file, entries)
             for file in sorted(there)
             if is_topic(file) and key(file) not in has and (key(file) in had or file in new)
+        }
+        if entrypoint.load("\n".join([fit, *map(entrypoint.written, wanting.values())])).truncated:
+            without = self._without_entry()
+            wanting = {file: one for file, one in wanting.items() if key(file) not in without}
+        back = [
+            Returning(lines=entrypoint.take(current, file)[1], pointer=pointer)
+            for file, pointer in wanting.items()
         ]
         return merging.fitted(fit, gone=(), ours=ours, back=back)
+
+    def _without_entry(self) -> set[str]:
+        """The memories, by key, that the plan keeps or makes without an entry, for lack of room (F7)."""
+        going = {key(file) for file in self.before.files.keys() - self.after.files.keys()}
+        known = entrypoint.linked(encoding.readable(self.before.index)) | set(map(key, self.then))
+        return known - entrypoint.linked(encoding.readable(self.after.index)) - going
 
     def _pointer(self, file: str, entries: Mapping[str, Pointer]) -> Pointer:
         """The entry that a memory had, or gets."""

@@ -36,6 +36,7 @@ class Policy:
     daily_log: bool = False
     min_hours: float = 24.0
     min_sessions: int = 5
+    remote: bool = False
     model: ModelClient | None = None
 
 
@@ -52,7 +53,7 @@ def _gates(
     """The gates, cheapest first; what one needs is looked up when it is asked."""
     directory, now = dreaming.memory.directory, dreaming.now()
     wait = gates.BETWEEN_SCANS * 2 ** min(failures, MOST_DOUBLINGS)
-    yield partial(gates.switched_on, dream=policy.dream, daily_log=policy.daily_log)
+    yield partial(gates.switched_on, dream=policy.dream, daily_log=policy.daily_log, remote=policy.remote)
     yield lambda: gates.time(_last(directory, now), now=now, hours=policy.min_hours)
     yield partial(gates.throttle, scanned, now=now, between=wait)
     yield lambda: gates.sessions(_touched(dreaming, session, now), needed=policy.min_sessions)
@@ -102,6 +103,13 @@ class Dreamer:
     def is_running(self) -> bool:
         """Whether a dream of this session is under way."""
         return self._running is not None
+
+    def gates(self, session: str) -> tuple[Gate, ...]:
+        """All gates as they stand for this session, each with its reason: `explain`."""
+        found = _gates(
+            self._dreaming, self._policy, session=session, scanned=self._scanned, failures=self._failures
+        )
+        return tuple(gate() for gate in found)
 
     async def turn_ended(self, agent: Agent) -> None:
         """A turn ended in a final answer. Starts a dream if all gates are open, and waits for nothing."""
@@ -166,19 +174,27 @@ class Dreamer:
                 dreamed = await self._dream(agent, lambda _: None)
                 self._failures = 0
                 self._on_dreamed(dreamed)
+        except lock.Busy as error:
+            if error.state is None:  # not because of who has it
+                self._failed(error)
+            else:  # somebody was a moment quicker
+                self._dreaming.events.emit(SKIPPED, job=LABEL, why=str(error))
         except OverBudget as error:
             self._failures += 1
             if WAITING not in self._told:
                 self._told.add(WAITING)
                 self._dreaming.events.emit(WAITING, job=LABEL, why=str(error))
         except Exception as error:  # noqa: BLE001 - a failure in memory never breaks the person's session
-            self._failures += 1
-            why = str(error) if isinstance(error, MemdirError) else None
-            self._dreaming.events.emit(FAILED, where=LABEL, error=type(error).__name__, why=why)
+            self._failed(error)
         finally:
             self._running = None
             self.progress = None
             self._idle.set()
+
+    def _failed(self, error: Exception) -> None:
+        self._failures += 1
+        why = str(error) if isinstance(error, MemdirError) else None
+        self._dreaming.events.emit(FAILED, where=LABEL, error=type(error).__name__, why=why)
 
     async def _dream(self, agent: Agent, on_progress: Callable[[Progress], None]) -> Dreamed:
         def seen(progress: Progress) -> None:

@@ -11,8 +11,9 @@ what is indented below an entry stay as they are.
 
 Where the limits (F7) leave no room for all topics, the older ones have no entry; recall finds them without
 one (M6). Which ones have one is the same for `mended` as for `wanting`, so what one takes out no other puts
-back: the newest in any case, up to half the limits; what says something of its own, and is there; then the
-next newest, up to nine tenths, so that new memories have room.
+back: the newest first, up to half the limits; what says something of its own, and is there; then the next
+newest, up to nine tenths, so that new memories have room. Where prose and what says something of its own
+leave no room for the newest, none is added: more would push out of sight what is seen now.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from memdir.memory import entrypoint, leaks, topic
 from memdir.memory.entrypoint import MAX_BYTES, NAME
 from memdir.memory.index_lines import counting
 from memdir.memory.index_state import AIM, FIGURES, FULL, GIST, Entry, Index, Listed, Size, newest_first
-from memdir.memory.pointer import LENGTH, Pointer, entry, key, links, written
+from memdir.memory.pointer import LENGTH, TITLE_LENGTH, Pointer, entry, key, links, written
 from memdir.memory.words import words
 from memdir.secrets import scan as find_secrets
 
@@ -44,6 +45,8 @@ ABOUT = 0.5
 """An entry is about a topic in another folder that has that share of its words, and all its figures."""
 
 _PASSES = 12
+_LOOKED_THROUGH = 65_536
+"""Characters of a text that are looked through before its beginning is made a hook."""
 _MARKS = re.compile(r"\s*(?:[>#]+\s*|[-*+]\s+)*")
 """What stands before the words of a heading, a list item or a quotation."""
 
@@ -79,9 +82,9 @@ def listed(file: str, data: bytes, mtime_ns: int) -> Listed:
 
 def beginning(read: topic.Topic) -> str:
     """How a topic without a description begins, so that its entry says more than its name. Nothing of one
-    that holds a secret, of which half a line may be left (E10).
+    that begins with a secret, of which half a line may be left (E10).
     """
-    if find_secrets(read.body):
+    if find_secrets(read.body[:_LOOKED_THROUGH]):
         return ""
     lines = (_MARKS.sub("", line, count=1) for line in read.body.splitlines())
     return next((line for line in lines if any(map(str.isalnum, line)) and line.strip() != read.name), "")
@@ -297,13 +300,13 @@ def _squeezed(index: Index) -> Mended:
 
 def _shorter(index: Index) -> Mended:
     """With shorter hooks, where it is its bytes that are too many."""
-    size = sum((Size.of_line(written(one.pointer)) for one in index.missing), Size.of(index.loaded))
+    size = sum((Size.of_line(one.line) for one in index.missing), Size.of(index.loaded))
     if size.bytes <= MAX_BYTES:
         return Mended(index.text, ())
     best, did = index.text, tuple[str, ...]()
     for length in (LENGTH, *SHORTER):
         best, did = _cut_to(length, index, least=GIST)
-        size = sum((Size.of_line(written(one.pointer)) for one in index.missing), Size.of_text(best))
+        size = sum((Size.of_line(one.line) for one in index.missing), Size.of_text(best))
         if size.bytes <= MAX_BYTES * AIM:
             break
     return Mended(best, did)
@@ -320,7 +323,7 @@ def _fewer(index: Index) -> Mended:
     ]
     old.sort(key=lambda one: newest_first(index.topics[one.key]), reverse=True)
     size, changes = Size.of(index.loaded), dict[int, str | None]()
-    size = sum((Size.of_line(written(one.pointer)) for one in index.missing if one.file in newest), size)
+    size = sum((Size.of_line(one.line) for one in index.missing if one.file in newest), size)
     for one in old:
         if size.within(FULL):
             break
@@ -362,7 +365,7 @@ def _faults(index: Index) -> Iterator[Fault]:
                 cure="make one of them",
             )
     for one in index.entries:
-        if len(one.bare) > LENGTH:
+        if _is_long(one):
             yield Fault(
                 kind="long",
                 file=_called(one),
@@ -378,6 +381,14 @@ def _faults(index: Index) -> Iterator[Fault]:
             reason=f"{NAME} has no entry for it",
             cure="add a line with a link to it",
         )
+    for topic_ in index.crowded_out:
+        yield Fault(
+            kind="orphan",
+            file=leaks.called(topic_.file),
+            line=None,
+            reason=f"{NAME} has no entry for it, and no room for one",
+            cure="take out of the index what is no entry, or stale; then add a line with a link to it",
+        )
     if index.loaded.truncated:
         yield Fault(
             kind="limit",
@@ -387,6 +398,12 @@ def _faults(index: Index) -> Iterator[Fault]:
             f"entries that nobody sees: {len(index.loaded.invisible)}",
             cure="keep each entry to one short line, and take stale ones out",
         )
+
+
+def _is_long(one: Entry) -> bool:
+    """Whether an entry is too long, and that is not for the name of its file alone."""
+    is_bare = not one.pointer.hook and one.links == 1 and len(one.pointer.title) <= TITLE_LENGTH
+    return len(one.bare) > LENGTH and not is_bare
 
 
 def _called(one: Entry) -> str:

@@ -31,7 +31,7 @@ MANY = 5
 FIGURES = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Listed:
     """A topic as the index should know it. `hook`: what an entry of ours says of it.
 
@@ -49,10 +49,28 @@ class Listed:
         """The entry that it gets."""
         return Pointer(title=self.title, file=self.file, hook=self.hook)
 
-    @property
+    @cached_property
+    def line(self) -> str:
+        """That entry as a line."""
+        return written(self.pointer)
+
+    @cached_property
     def is_secret(self) -> bool:
         """Whether its entry would hold what looks like a secret: it gets none (E10)."""
-        return bool(find_secrets(written(self.pointer)))
+        return bool(find_secrets(self.line))
+
+    @cached_property
+    def terms(self) -> AbstractSet[str]:
+        """The words of all that it says, its title and its name."""
+        return frozenset(words(self._told))
+
+    @cached_property
+    def figures(self) -> AbstractSet[str]:
+        return frozenset(FIGURES.findall(self._told))
+
+    @property
+    def _told(self) -> str:
+        return f"{self.text}\n{self.title}\n{self.file}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +168,23 @@ class Index:
         newest, chosen = self.newest(), list[Listed]()
         size = Size.of(self.loaded)
         for one in self.missing:
-            size += Size.of_line(written(one.pointer))
-            if not (one.file in newest or size.within(FULL)):
+            size += Size.of_line(one.line)
+            if not size.within(1 if one.file in newest else FULL):
                 break
             chosen.append(one)
         return tuple(chosen[::-1])
 
+    @cached_property
+    def crowded_out(self) -> tuple[Listed, ...]:
+        """The topics among the newest for which there is no room: what stands there is not ours to take out,
+        and more would push out of sight what is seen now.
+        """
+        newest = self.newest() - {one.file for one in self.wanting}
+        return tuple(one for one in self.missing[::-1] if one.file in newest)
+
     def fits(self, more: Iterable[Listed], share: float = 1) -> bool:
         """Whether it is within its limits with entries for those topics."""
-        size = sum((Size.of_line(written(one.pointer)) for one in more), Size.of(self.loaded))
+        size = sum((Size.of_line(one.line) for one in more), Size.of(self.loaded))
         return size.within(share)
 
     def newest(self) -> AbstractSet[str]:
@@ -166,7 +192,7 @@ class Index:
         there = {one.key: one.bare for one in self.entries}
         size, found = Size(0, 0), set[str]()
         for name, one in sorted(self.topics.items(), key=lambda item: newest_first(item[1])):
-            size += Size.of_line(there.get(name) or written(one.pointer))
+            size += Size.of_line(there.get(name) or one.line)
             if not size.within(NEWEST):
                 break
             found.add(one.file)
@@ -177,11 +203,10 @@ class Index:
         one = self.topics.get(name)
         if one is None or not one.text:
             return True
-        told = f"{one.text}\n{one.title}\n{one.file}"
-        if not set(FIGURES.findall(said)) <= set(FIGURES.findall(told)):
+        if not set(FIGURES.findall(said)) <= one.figures:
             return True
         terms = set(words(said))
-        own = terms.difference(words(told))
+        own = terms - one.terms
         return sum(map(weight, own)) > (1 - least) * sum(map(weight, terms))
 
     def with_lines(self, changes: Mapping[int, str | None]) -> str:

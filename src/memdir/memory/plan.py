@@ -97,6 +97,19 @@ def carry_out(memory: MemoryDir, swaps: Sequence[Swap], *, trash: Sequence[str] 
     fs.remove_durably(place)
 
 
+def unrecorded(memory: MemoryDir, swaps: Sequence[Swap]) -> str | None:
+    """Why what is about to be changed could not be undone: the history does not hold it. None: it does. The
+    caller is within `memory.changing()`.
+    """
+    history = memory.history
+    if history is None:
+        return "no history is kept"
+    if history.holds({swap.file: swap.now for swap in swaps if swap.now is not None}):
+        return None
+    why = f" ({history.failure})" if history.failure else ""
+    return f"the history does not hold what is there now{why}"
+
+
 def finish(memory: MemoryDir) -> None:
     """Finish what a killed process has begun, if it has; the caller holds the lock. One look where not.
 

@@ -148,9 +148,12 @@ class _Undoing:
         """What is to be done, in the order in which it does least harm to be killed: what comes back, the
         index, the rest. Raises Conflict.
         """
-        index = _index_name(self.memory)
-        files = {one.file: self._swap(one, index) for one in self.change.files}
-        if not self.stuck:
+        try:
+            index: str | None = _index_name(self.memory)
+        except UnsafePath:  # it leads outside, or may not be made: nothing of ours reads or writes it
+            index = None
+        files = {one.file: self._swap(one, index or NAME) for one in self.change.files}
+        if index is not None and not self.stuck:
             files |= {swap.file: swap for swap in self._index(index, files)}
         swaps = [swap for swap in files.values() if swap.now != swap.then]
         if self.stuck or not swaps:
@@ -212,7 +215,10 @@ class _Undoing:
         needs no fitting: it was as it is to be."""
         then = self.history.at(index, self.change.id)
         left, swap = None if then is None else then[0], files.get(index)
-        there = plan.bytes_of(self.memory, index)
+        try:
+            there = plan.bytes_of(self.memory, index)
+        except UnsafePath:  # a folder or a pipe in its place: nobody reads it, and it needs no fitting
+            return
         if left == (None if there is None else there[0]):
             return
         text = encoding.readable(left or b"")

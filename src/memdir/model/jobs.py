@@ -33,7 +33,7 @@ have nobody knows: there the conversation's own does it.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
     """Which model does what. `extract`, `notes` and `dream` are None when it is the conversation's own;
-    `free`, `free_notes` and `free_dream`: whether nobody sends a bill for what they do. `embedder` finds
+    `free` and `free_notes`: whether nobody sends a bill for what `extract` and `notes` do. `embedder` finds
     memories by meaning; None: by words.
     """
 
@@ -44,7 +44,6 @@ class Models:
     dream: ModelClient | None = None
     free: bool = False
     free_notes: bool = False
-    free_dream: bool = False
     embedder: Embedder | None = None
 
     @staticmethod
@@ -110,7 +109,6 @@ class Models:
             dream=None if does["dream"] is chat else does["dream"],
             free=free["extraction"],
             free_notes=free["session memory"],
-            free_dream=free["dream"],
             embedder=_embedder(settings, environment, said_at or {}) if "recall" in jobs else None,
         )
 

@@ -6,7 +6,7 @@ import errno
 import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
@@ -22,7 +22,7 @@ from memdir.memory.history.git import Git, GitFailed
 from memdir.memory.history.looking import Looking, clock
 from memdir.memory.history.message import Step, intent_of, noted_in
 from memdir.memory.history.repository import Damaged, Repository, blob_chunks, step_chunks
-from memdir.memory.history.stamps import UNSETTLED, Entry, Recorded
+from memdir.memory.history.stamps import UNSETTLED, Entry, Recorded, blob_of
 from memdir.memory.history.steps import change_of, changes_of
 from memdir.memory.history.values import BEGINNING, EXTERNAL, By, Change
 
@@ -181,6 +181,14 @@ class History:
         if run is None or run.after is None:
             return None
         return self.bytes(run.after), run.after_mtime_ns
+
+    def holds(self, files: Mapping[str, Bytes]) -> bool:
+        """Whether these files are recorded, with those bytes, as what is there now."""
+        now = dict[Bytes, str | None]()
+        for step in self._steps():
+            for path, run in step.files.items():
+                now.setdefault(path, run.after)
+        return all(now.get(os.fsencode(file)) == blob_of(data) for file, data in files.items())
 
     def blobs(self) -> Iterator[tuple[str, Bytes]]:
         """Every version that any object of the repository holds, as (blob id, bytes): for a search.
