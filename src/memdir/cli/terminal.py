@@ -216,7 +216,7 @@ class Terminal:
     def _dreamer(self) -> Dreamer:
         if (dreamer := self._conversation.dreamer) is None:
             self.project.require_memory()  # says why not
-            return
+        assert dreamer is not None, "memory is on"  # noqa: S101
         return dreamer
 
     def _no_dream(self) -> None:
