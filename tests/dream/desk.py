@@ -11,7 +11,7 @@ from pathlib import Path
 from memdir.dream.apply import Applied, apply
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import Plan, derive
-from memdir.dream.reasons import Reasons
+from memdir.dream.plan.reasons import Reasons
 from memdir.dream.stage import snapshot
 from memdir.memory import revising
 from memdir.memory.history import By, Change, History

@@ -18,7 +18,7 @@ from memdir.dream import run, sessions
 from memdir.dream.apply import Applied
 from memdir.dream.lock import Lock
 from memdir.dream.plan import derive
-from memdir.dream.reasons import Reasons
+from memdir.dream.plan.reasons import Reasons
 from memdir.dream.run import Dreamed
 from memdir.dream.stage import Stage, new_folder, snapshot
 from memdir.dream.worker import explain

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memdir.dream.checks import Limits, Objection, check, says_something
+from memdir.dream.checks.sources import Told
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import derive
-from memdir.dream.provenance import settled
-from memdir.dream.reasons import read
-from memdir.dream.sources import Told
+from memdir.dream.plan.provenance import settled
+from memdir.dream.plan.reasons import read
 from memdir.trust.evidence import Evidence
 from tests.trust.talks import memory
 

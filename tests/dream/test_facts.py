@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.dream.facts import facts, same_words
+from memdir.dream.plan.facts import facts, same_words
 
 TOPIC = """---
 name: Tools

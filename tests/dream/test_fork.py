@@ -13,11 +13,11 @@ import pytest
 
 from memdir.agent.fork import Forked
 from memdir.agent.loop import Agent
-from memdir.dream import fork, reasons
+from memdir.dream import fork
 from memdir.dream.checks import Limits
 from memdir.dream.files import Snapshot
 from memdir.dream.fork import consolidate, instruct
-from memdir.dream.plan import derive
+from memdir.dream.plan import derive, reasons
 from memdir.dream.progress import Progress
 from memdir.dream.stage import Stage
 from memdir.errors import ModelOverloaded

@@ -9,13 +9,12 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from memdir.dream import reasons
 from memdir.dream.checks import Limits, check
+from memdir.dream.checks.sources import Told
 from memdir.dream.files import Snapshot
-from memdir.dream.plan import derive
-from memdir.dream.provenance import settled
-from memdir.dream.reworded import says_the_same
-from memdir.dream.sources import Told
+from memdir.dream.plan import derive, reasons
+from memdir.dream.plan.provenance import settled
+from memdir.dream.plan.reworded import says_the_same
 
 TODAY = date(2026, 11, 20)
 

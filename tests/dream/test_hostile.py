@@ -7,12 +7,11 @@ from datetime import date
 
 import pytest
 
-from memdir.dream import reasons
 from memdir.dream.checks import Limits, check
 from memdir.dream.files import Snapshot
-from memdir.dream.plan import derive
-from memdir.dream.reasons import Reasons
-from memdir.dream.reworded import says_the_same
+from memdir.dream.plan import derive, reasons
+from memdir.dream.plan.reasons import Reasons
+from memdir.dream.plan.reworded import says_the_same
 
 
 @pytest.mark.parametrize(

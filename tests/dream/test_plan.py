@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.dream import page as pages
-from memdir.dream.facts import facts
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import Change, Plan, derive
-from memdir.dream.reasons import Reasons, read
-from memdir.dream.standing import facts_of
+from memdir.dream.plan import page as pages
+from memdir.dream.plan.facts import facts
+from memdir.dream.plan.reasons import Reasons, read
+from memdir.dream.plan.standing import facts_of
 
 
 def snap(files: Mapping[str, str | bytes]) -> Snapshot:

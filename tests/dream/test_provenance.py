@@ -9,8 +9,8 @@ import yaml
 
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import derive
-from memdir.dream.provenance import origins_of, settled
-from memdir.dream.reasons import Reasons, read
+from memdir.dream.plan.provenance import origins_of, settled
+from memdir.dream.plan.reasons import Reasons, read
 from memdir.memory import topic
 from memdir.memory.topic import Origin
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.dream.reasons import MAX_BYTES, FileReason, LineReason, Reasons, read
+from memdir.dream.plan.reasons import MAX_BYTES, FileReason, LineReason, Reasons, read
 
 
 def test_files_and_lines_are_read_with_their_whys_D8() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memdir.agent.transcript import Transcript
-from memdir.dream import sources
+from memdir.dream.checks import sources
 from memdir.dream.files import Snapshot
 from memdir.model.messages import Message, Prefix, ToolResult, assistant, person
 

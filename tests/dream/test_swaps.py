@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.dream.facts import facts, same_words
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import derive
-from memdir.dream.reasons import Reasons
+from memdir.dream.plan.facts import facts, same_words
+from memdir.dream.plan.reasons import Reasons
 from memdir.dream.swaps import Decided, Found, changed, swaps_of
 from memdir.memory import entrypoint
 from memdir.memory.pointer import key

@@ -11,14 +11,8 @@ The work:
     fork        the model's work on the copy       progress    how far it is
     tidy        what is done without a model       stale       dates that were right once
 The plan:
-    reasons     why the model took out what it took out (dream.json)
-    page        a memory as a reader sees it       facts       its lines that say something
-    standing    does a line still stand?           reworded    do other words say the same?
-    plan        what the copy makes of all that    provenance  where memories come from stays
-The checks:
-    checks      may it be carried out?             probes      what recall must go on bringing
-    check_dates  check_headers  check_index  mentions  quoted  the parts of that
-    sources     whose words there are
+    plan        what the copy makes of the memories: a room of its own
+    checks      may it be carried out? likewise    probes      what recall must go on bringing
 Carrying it out:
     apply       the plan becomes the directory     swaps       ... file by file: pure
     kept        plans that wait for the person     sweeping   what killed dreams left goes

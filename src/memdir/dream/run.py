@@ -24,18 +24,18 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from memdir.agent.events import DREAMED, DREAMING, FAILED, Events
 from memdir.agent.loop import Agent
-from memdir.dream import kept, probes, reasons, sessions, sources
+from memdir.dream import kept, probes, sessions
 from memdir.dream.apply import Applied, apply
-from memdir.dream.checks import Limits, Objection, check
+from memdir.dream.checks import Limits, Objection, check, sources
 from memdir.dream.files import Snapshot
 from memdir.dream.fork import LABEL, consolidate
 from memdir.dream.gates import counts_since
 from memdir.dream.kept import Kept
 from memdir.dream.lock import STALE, Lock
-from memdir.dream.plan import Plan, derive
+from memdir.dream.plan import Plan, derive, reasons
+from memdir.dream.plan.provenance import settled
+from memdir.dream.plan.reasons import Reasons
 from memdir.dream.progress import Progress
-from memdir.dream.provenance import settled
-from memdir.dream.reasons import Reasons
 from memdir.dream.stage import Stage, sweep
 from memdir.dream.tidy import Proposal, Tidied, tidy, with_index
 from memdir.errors import Conflict, MemdirError

@@ -15,7 +15,7 @@ from datetime import date, timedelta
 
 from memdir.cues.dates.resolve import Frame, Value
 from memdir.cues.dates.rules import RULES, Rule
-from memdir.dream.mentions import mentions
+from memdir.dream.checks.mentions import mentions
 from memdir.memory import encoding, frontmatter
 from memdir.memory.frontmatter import LINE
 

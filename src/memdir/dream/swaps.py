@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 
-from memdir.dream.facts import facts, same_words
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import Gone, Plan
+from memdir.dream.plan.facts import facts, same_words
 from memdir.memory import encoding, entrypoint, merging, revising, topic
 from memdir.memory.entrypoint import NAME, Pointer
 from memdir.memory.merging import Returning, bare_lines

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memdir.dream.files import Snapshot
-from memdir.dream.provenance import MOST, origins_of
+from memdir.dream.plan.provenance import MOST, origins_of
 from memdir.memory import encoding, frontmatter
 from memdir.memory.fence import fenced
 from memdir.memory.frontmatter import Header

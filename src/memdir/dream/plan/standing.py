@@ -14,7 +14,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from memdir.dream.page import Block, Page, Place, Unit, quoted, turns
+from memdir.dream.plan.blocks import Block, Place, Unit
+from memdir.dream.plan.body import turns
+from memdir.dream.plan.page import Page, quoted
 from memdir.names import INDEX
 from memdir.trust.terms import keys, terms
 

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from memdir.dream.files import Snapshot
-from memdir.dream.page import Page, read
-from memdir.dream.plan import Plan
+from memdir.dream.plan.deriving import Plan
+from memdir.dream.plan.page import Page, read
 from memdir.errors import UsageError
 from memdir.memory import encoding, frontmatter, topic
 from memdir.memory.frontmatter import Entry, Header, scalar

@@ -17,10 +17,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from memdir.dream.files import Snapshot
-from memdir.dream.page import Page, line_words, quoted, read, says_something
-from memdir.dream.reasons import LineReason, Reasons
-from memdir.dream.reworded import keeps, says_the_same, tells_all
-from memdir.dream.standing import Fact, Standing, facts_of
+from memdir.dream.plan.blocks import says_something
+from memdir.dream.plan.page import Page, quoted, read
+from memdir.dream.plan.reasons import LineReason, Reasons
+from memdir.dream.plan.reworded import keeps, says_the_same, tells_all
+from memdir.dream.plan.sentences import line_words
+from memdir.dream.plan.standing import Fact, Standing, facts_of
 from memdir.errors import UsageError
 from memdir.memory import topic
 from memdir.memory.pointer import key

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memdir.dream.checks.quoted import named, quoted
 from memdir.dream.files import Snapshot
-from memdir.dream.quoted import named, quoted
 from memdir.memory import encoding, entrypoint, index_mending
 from memdir.memory.entrypoint import MAX_BYTES, MAX_LINES
 from memdir.memory.pointer import Pointer, entry, key, written

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from memdir.dream.checks.quoted import named, quoted
 from memdir.dream.files import Snapshot
-from memdir.dream.page import turning, turns
-from memdir.dream.quoted import named, quoted
+from memdir.dream.plan.body import turning, turns
 from memdir.memory import encoding, entrypoint
 from memdir.memory.entrypoint import NAME
 from memdir.memory.pointer import entry, key

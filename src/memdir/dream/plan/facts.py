@@ -10,12 +10,13 @@ ours count, too: somebody wrote them down. The description counts as one line, a
 
 from __future__ import annotations
 
-from memdir.dream import page
+from memdir.dream.plan.page import read
+from memdir.dream.plan.sentences import line_words
 
 
 def facts(file: str, data: bytes) -> tuple[str, ...]:
     """The lines of a file that say something: the description, then the others."""
-    return tuple(page.read(file, data).facts)
+    return tuple(read(file, data).facts)
 
 
 def same_words(text: str) -> str:
@@ -25,4 +26,4 @@ def same_words(text: str) -> str:
     quotes and dashes are plain. Case stays, and so do ticks of tasks, links, and every character that is
     only like another, or not seen: where a text differs in those it is not the same.
     """
-    return page.line_words(text)
+    return line_words(text)

@@ -14,10 +14,10 @@ from functools import cached_property
 from types import MappingProxyType
 
 from memdir.cues.dates import absolute
+from memdir.dream.checks.mentions import Day, Mention, around, days, is_relative, meant, mentions, near
+from memdir.dream.checks.quoted import quoted
 from memdir.dream.files import Snapshot
-from memdir.dream.mentions import Day, Mention, around, days, is_relative, meant, mentions, near
-from memdir.dream.page import line_words
-from memdir.dream.quoted import quoted
+from memdir.dream.plan.sentences import line_words
 from memdir.memory import encoding, frontmatter
 from memdir.memory.entrypoint import NAME
 from memdir.memory.frontmatter import Entry, Header

@@ -22,16 +22,18 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal, cast
 
-from memdir.dream import check_headers, check_index, check_names
-from memdir.dream.check_dates import Sources, wrong_dates
-from memdir.dream.facts import same_words
+from memdir.dream.checks import headers as check_headers
+from memdir.dream.checks import index as check_index
+from memdir.dream.checks import names as check_names
+from memdir.dream.checks.dates import Sources, wrong_dates
+from memdir.dream.checks.quoted import named, quoted
 from memdir.dream.files import Snapshot
-from memdir.dream.page import line_words
 from memdir.dream.plan import Gone, Plan
-from memdir.dream.provenance import KEY as ORIGINS
-from memdir.dream.quoted import named, quoted
-from memdir.dream.reasons import Reasons
-from memdir.dream.standing import voids
+from memdir.dream.plan.facts import same_words
+from memdir.dream.plan.provenance import KEY as ORIGINS
+from memdir.dream.plan.reasons import Reasons
+from memdir.dream.plan.sentences import line_words
+from memdir.dream.plan.standing import voids
 from memdir.errors import MarkAdded, SecretFound
 from memdir.memory import encoding, frontmatter, leaks
 from memdir.memory.entrypoint import NAME
