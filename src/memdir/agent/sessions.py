@@ -28,7 +28,8 @@ WORDS = 200
 
 LISTED = "`memdir sessions` lists them"
 
-_NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl")
+NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl")
+"""What the transcript of a session is called; the group is its id (P9)."""
 _BEGINNING = re.compile(rf"[0-9a-fA-F][0-9a-fA-F-]{{{SHORTEST - 1},35}}")
 
 # How `agent.transcript` begins its lines: the type comes first.
@@ -115,15 +116,15 @@ def _by_age(folder: Path) -> list[tuple[Path, datetime]]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if _NAME.fullmatch(entry.name) and (at := _changed(entry)) is not None:
+                if NAME.fullmatch(entry.name) and (at := changed(entry)) is not None:
                     found.append((at, entry.name))
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [(folder / name, _moment(at)) for at, name in sorted(found, reverse=True)]
 
 
-def _changed(entry: os.DirEntry[str]) -> int | None:
-    """When a file was written to last, in nanoseconds; None for what is no file, and what is gone."""
+def changed(entry: os.DirEntry[str]) -> int | None:
+    """When a file was written to last, nanoseconds since 1970; None for what is no file, and what is gone."""
     try:
         if entry.is_file(follow_symlinks=False):
             return entry.stat(follow_symlinks=False).st_mtime_ns

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memdir.agent.sessions import NAME, changed
 from memdir.errors import UnsafePath
 from memdir.fs import read_file
 from memdir.paths import Places, canonical_root, slug
 from memdir.paths.git import is_repository, pointer
 
-_NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl")
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 _SLUG = 200
@@ -70,23 +70,13 @@ def _written(folder: Path, since_ns: int) -> Iterator[tuple[str, int, str]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if (
-                    (name := _NAME.fullmatch(entry.name))
-                    and (at := _changed(entry)) is not None
+                    (name := NAME.fullmatch(entry.name))
+                    and (at := changed(entry)) is not None
                     and at > since_ns
                 ):
                     yield name[1].lower(), at, entry.path
     except OSError:
         return
-
-
-def _changed(entry: os.DirEntry[str]) -> int | None:
-    """When a file was written to last; None for what is no file, and what is gone."""
-    try:
-        if entry.is_file(follow_symlinks=False):
-            return entry.stat(follow_symlinks=False).st_mtime_ns
-    except OSError:
-        pass
-    return None
 
 
 # -- folders -------------------------------------------------------------------------------------------------
@@ -156,7 +146,7 @@ def _held_in(folder: Path, *, layout: str) -> Iterator[str]:
     transcript names, those that would have it here.
     """
     try:
-        names = sorted(filter(_NAME.fullmatch, os.listdir(folder)))  # noqa: PTH208 - as above
+        names = sorted(filter(NAME.fullmatch, os.listdir(folder)))  # noqa: PTH208 - as above
     except OSError:
         return
     told = set[str]()
