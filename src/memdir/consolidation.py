@@ -1,5 +1,5 @@
 """What the dreams of a project are made with: its memory, its settings, what recall says, a conversation to
-continue from (D1, D5, D7).
+continue from. And a plan that waited, carried out (D1, D5, D7, D8).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memdir.agent.tools import ToolContext
 from memdir.dream.apply import Applied, apply
 from memdir.dream.checks import Limits
 from memdir.dream.fork import LABEL
-from memdir.dream.kept import Waiting
+from memdir.dream.kept import Kept, Waiting
 from memdir.dream.lock import Lock
 from memdir.dream.run import Dreaming
 from memdir.dream.worker import Policy
@@ -76,14 +76,16 @@ def beginning(project: Project, memory: MemoryDir, *, model: ModelClient, events
 
 
 def carry_out(project: Project, waiting: Waiting) -> Applied:
-    """Carry out a plan that waits, at the person's word; then it waits no longer.
+    """Carry out a plan that waits, at the person's word; then it waits no longer, unless all of it was left.
 
     Raises:
-        Conflict: a dream is under way, or nothing of the plan can be carried out any more.
-        MemdirError: no history is kept, so that it could not be undone.
+        Conflict: a dream is under way, somebody is writing all the time, or the directory is another one by
+            now.
+        SecretFound: a secret would be written that was not there (E10).
+        MemdirError: memory is off; or no history is kept, so that it could not be undone.
+        OSError: the disk said no.
     """
     memory = project.require_memory()
-    dreaming = dreaming_of(project, memory, events=Events())
     lock = Lock.take(memory.directory, now=project.now)
     try:
         applied = apply(
@@ -96,8 +98,11 @@ def carry_out(project: Project, waiting: Waiting) -> Applied:
             now=project.now(),
             real=waiting.real,
         )
-        with suppress(NotFound):  # somebody has dropped it meanwhile
-            dreaming.kept.drop(waiting.id)
+        if applied.files or not applied.left:
+            with suppress(
+                NotFound, OSError
+            ):  # somebody has dropped it meanwhile, or it can't go: it may wait
+                Kept(project.places.dreams).drop(waiting)
     finally:
         with suppress(OSError, Conflict):  # what was done is done; whoever comes next mends the lock
             lock.fail()  # it is as long since the last dream as before

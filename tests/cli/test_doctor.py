@@ -178,9 +178,9 @@ def test_what_fix_would_mend_is_told_and_what_it_would_not_H1(desk: Desk) -> Non
     )
     assert ran.err == (
         f"findings in {desk.memory}: 4, of which secrets: 0\n"
-        "`memdir doctor --fix` mends 3 of them: entries of the index that lead to nothing 1, "
-        "memories without an entry in the index 1, headers 1\n"
-        "left to you: 1 (memories that say the same 1)\n"
+        "`memdir doctor --fix` mends 3 of them (entries of the index that lead to nothing: 1; "
+        "memories without an entry in the index: 1; headers: 1)\n"
+        "left to you: 1 (memories that say the same: 1)\n"
     )
 
 

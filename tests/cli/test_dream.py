@@ -313,7 +313,7 @@ def test_a_dry_run_shows_all_changes_nothing_and_can_be_carried_out_D8(shop: Des
     assert not (shop.memory / LOCK).exists()
     assert "it does not wait" in shop("dream", "list").out
     assert shop("status", "--json").json["dreams"]["waiting"] == 0
-    found = re.search(r"nothing was changed; `memdir (dream apply \w+)` does it", ran.err)
+    found = re.search(r"nothing was changed; `memdir (dream apply \w+)` carries it out", ran.err)
     assert found
     assert "Improved 1 memory: team_notes.md" in shop(*found[1].split()).err
     assert shop("dream", "list").err == "no plan waits\n"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memdir.dream.files import Snapshot
-from memdir.dream.stage import MOST_REASONS, Stage, new_folder, snapshot, sweep
+from memdir.dream.plan import reasons
+from memdir.dream.stage import Stage, new_folder, snapshot, sweep
 from memdir.errors import Conflict, UnsafePath
 from memdir.memory.history.stamps import LIMIT
 from memdir.memory.store import ANY, MemoryDir
@@ -125,14 +126,14 @@ def test_a_link_in_the_copy_is_nothing_D8(desk: Desk, tmp_path: Path) -> None:
     assert stage.reasons() is None
 
 
-def test_the_notebook_is_read_unless_it_is_far_too_large_D8(desk: Desk) -> None:
+def test_the_notebook_is_read_and_one_that_is_far_too_large_is_told_of_D8(desk: Desk) -> None:
     stage = make(desk)
     assert stage.reasons() is None
     stage.notebook.write_bytes(b"{}")
     assert stage.reasons() == b"{}"
     assert stage.after() == stage.before
-    stage.notebook.write_bytes(b" " * (MOST_REASONS + 1))
-    assert stage.reasons() is None
+    stage.notebook.write_bytes(b"x" * (2 * reasons.MAX_BYTES))
+    assert reasons.read(stage.reasons()).problems == ("dream.json is over 2,000,000 bytes and was not read",)
 
 
 def test_a_copy_can_be_made_to_hold_what_a_dream_is_to_leave_D8(desk: Desk) -> None:

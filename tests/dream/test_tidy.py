@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.dream import tidy as module
 from memdir.dream.files import Snapshot
 from memdir.dream.stale import stale
 from memdir.dream.tidy import tidy
@@ -97,7 +96,6 @@ def test_what_was_written_today_is_not_stale_yet_D8() -> None:
 
 
 def test_what_recall_cannot_show_whole_is_told_R6() -> None:
-    assert (module.SHOWN_LINES, module.SHOWN_BYTES) == (surface.BODY_LINES, surface.BODY_BYTES)
     for body in ("x\n" * 180, "x" * 4_000, "x\n" * 260, "x" * 5_000, "店" * 1_400):
         data = _file(body)
         kinds = [one.kind for one in tidy(_snapshot({"a.md": data}), now=NOW).proposals]

@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.agent.file_state import FileState
+from memdir.memory.shown import BODY_BYTES, BODY_LINES
 from memdir.model.messages import Message
 from memdir.recall import select_local
 from memdir.recall.surface import (
-    BODY_BYTES,
-    BODY_LINES,
     SESSION_BYTES,
     TURN_BYTES,
     Surfaced,

@@ -173,7 +173,7 @@ def _moved_onto(copy: OnCopy, background: Agent) -> Agent:
     """The same agent, which has not begun, at work on a copy."""
     context = replace(
         background.context,
-        evidence=None,
+        evidence=None,  # which the agent has made of its record by now
         origin=None,
         host=None,
         notebook=copy.notebook,

@@ -178,7 +178,7 @@ def _about_fixing(findings: Sequence[Finding], fixed: Fixed | None) -> Iterator[
     if fixed is None:
         if fixable:
             left = len(findings) - len(fixable)
-            yield f"`memdir doctor --fix` mends {len(fixable)} of them: {_kinds(fixable)}"
+            yield f"`memdir doctor --fix` mends {len(fixable)} of them ({_kinds(fixable)})"
             if left:
                 rest = [one for one in findings if one.fix is None]
                 yield f"left to you: {left} ({_kinds(rest)})"
@@ -195,8 +195,8 @@ def _about_fixing(findings: Sequence[Finding], fixed: Fixed | None) -> Iterator[
 
 
 def _kinds(findings: Sequence[Finding]) -> str:
-    """`2 headers, 1 links`: how many of each kind."""
-    return ", ".join(f"{TITLES[kind]} {len(group)}" for kind, group in _by_kind(findings))
+    """`headers: 2; links: 1`: how many of each kind."""
+    return "; ".join(f"{TITLES[kind]}: {len(group)}" for kind, group in _by_kind(findings))
 
 
 def _reason(project: app.Project) -> str:

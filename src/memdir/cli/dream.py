@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from memdir.cli.changes import ago
 from memdir.cli.opening import memory_of, model_option, open_project
 from memdir.cli.output import columns, emit_json, json_option, line, talk
 from memdir.consolidation import carry_out, dreaming_of, policy_of
-from memdir.dream.gates import Gate
 from memdir.dream.kept import Item, Kept, Waiting
 from memdir.dream.lock import LOCK, Busy
 from memdir.dream.progress import Progress
@@ -95,19 +94,14 @@ def one_at_a_time() -> Iterator[None]:
 
 def _explain(project: app.Project, *, as_json: bool) -> int:
     """Print all gates (D1)."""
+    dreaming = dreaming_of(project, memory_of(project), events=Events())
+    gates = explain(dreaming, policy_of(project), session=None)
     if as_json:
-        gates = _gates(project, None)
         emit_json(due=all(gate.passes for gate in gates), gates=plans.gates_as_json(gates))
     else:
-        gates = _gates(project, None)
         click.echo(plans.gate_rows(gates))
         talk(plans.gates_in_words(gates))
     return 0
-
-
-def _gates(project: app.Project, session: str | None) -> Sequence[Gate]:
-    dreaming = dreaming_of(project, memory_of(project), events=Events())
-    return explain(dreaming, policy_of(project), session=session)
 
 
 def _show_dry(dreamed: Dreamed) -> None:
@@ -121,7 +115,7 @@ def _show_dry(dreamed: Dreamed) -> None:
     if shown:
         click.echo(shown)
     if dreamed.kept:
-        talk(f"nothing was changed; `memdir dream apply {dreamed.kept}` does it")
+        talk(f"nothing was changed; `memdir dream apply {dreamed.kept}` carries it out")
     else:
         talk("nothing to improve")
 
@@ -206,7 +200,8 @@ def show(ctx: click.Context, id: str | None, as_json: bool) -> None:  # noqa: A0
         for one in plans.differences(waiting.before, waiting.after)
     ]
     shown = plans.plan_as_json(waiting.plan, waiting.objections)
-    emit_json(**_item_as_json(waiting), plan=shown, files=diffs)
+    proposals = plans.proposals_as_json(waiting.proposals)
+    emit_json(**_item_as_json(waiting), plan=shown, proposals=proposals, files=diffs)
 
 
 def show_plan(project: app.Project, name: str | None, *, say: Say, at: str) -> None:
@@ -286,8 +281,9 @@ def apply_plan(project: app.Project, name: str | None, *, at: str) -> None:
         applied = carry_out(project, waiting)
     for said in plans.applied_in_words(applied, at=at):
         talk(said)
-    if applied.change is None:
-        talk(f"nothing was left to change; the plan {waiting.id} is dropped")
+    if not applied.files:
+        dropped = f"the plan {waiting.id} is dropped" if not applied.left else "the plan goes on waiting"
+        talk(f"nothing was left to change; {dropped}")
 
 
 @dream.command("discard", short_help="Drop a plan that waits.")

@@ -45,9 +45,7 @@ def erase_memory(project: app.Project, name: str, *, yes: bool, as_json: bool) -
         talk("nothing was erased")
         return MemdirError.exit_code
     Kept(places.dreams).forget(file)  # a plan that waits holds what it would change
-    if sweeping.left(
-        places.dreams
-    ):  # so do those that a killed dream left; one under way is found by the search
+    if sweeping.left(places.dreams):  # so do those of a killed one; what is under way the search finds
         sweeping.sweep(memory.directory, places.dreams, now=project.now)
     proof = erase(
         memory,

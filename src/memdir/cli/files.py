@@ -18,15 +18,13 @@ from memdir.errors import NotFound, SecretFound, UsageError
 from memdir.memory import encoding, entrypoint, manifest, topic
 from memdir.memory.history import By
 from memdir.memory.scan import Header
+from memdir.memory.shown import BODY_BYTES
 from memdir.memory.store import MemoryDir, Stored
 from memdir.memory.trash import Trashed
 from memdir.project import ASKED
 
 if TYPE_CHECKING:
     from memdir.extract.saved import Change
-
-SHOWN_TO_A_MODEL = 4_096
-"""Bytes of a memory that a conversation is given (R6)."""
 
 
 @click.command("list", short_help="List the memories, newest first.")
@@ -161,8 +159,8 @@ def remember(
         talk("nothing changed: that is remembered already")
     if saved.warning:
         talk(f"warning: {saved.warning}")
-    if len(words.encode("utf-8", "replace")) > SHOWN_TO_A_MODEL:
-        talk(f"note: that is long; a conversation is given the first {SHOWN_TO_A_MODEL:,} bytes of a memory")
+    if len(words.encode("utf-8", "replace")) > BODY_BYTES:
+        talk(f"note: that is long; a conversation is given the first {BODY_BYTES:,} bytes of a memory")
 
 
 def change_as_json(change: Change) -> dict[str, str | None]:

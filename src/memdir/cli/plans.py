@@ -174,6 +174,20 @@ def objections_as_json(objections: Sequence[Objection]) -> list[dict[str, Any]]:
     return [{"code": one.code, "path": one.file, "reason": one.reason} for one in objections]
 
 
+def proposals_as_json(proposals: Sequence[Proposal]) -> list[dict[str, Any]]:
+    """What only the person can decide, as `--json` prints it."""
+    return [
+        {
+            "kind": one.kind,
+            "paths": list(one.files),
+            "line": one.line,
+            "reason": one.reason,
+            "cure": one.cure,
+        }
+        for one in proposals
+    ]
+
+
 # -- what came of it -----------------------------------------------------------------------------------------
 
 
@@ -189,6 +203,8 @@ def applied_in_words(applied: Applied, *, at: str = SHELL) -> Iterator[str]:
     if applied.change:
         change = changes.short(applied.change)
         yield f"`{at}diff {change}` shows it all, `{at}undo {change}` takes it back"
+    elif applied.files:
+        yield "the history has not taken that in yet: `memdir doctor` says why"
 
 
 def _listed(files: Sequence[str]) -> str:
@@ -258,16 +274,7 @@ def dreamed_as_json(dreamed: Dreamed) -> dict[str, Any]:
         "left": [{"path": one.file, "why": one.why} for one in applied.left] if applied else [],
         "plan": plan_as_json(dreamed.plan, dreamed.objections),
         "did": list(dreamed.did),
-        "proposals": [
-            {
-                "kind": one.kind,
-                "paths": list(one.files),
-                "line": one.line,
-                "reason": one.reason,
-                "cure": one.cure,
-            }
-            for one in dreamed.proposals
-        ],
+        "proposals": proposals_as_json(dreamed.proposals),
         "turns": dreamed.turns,
         "inputTokens": dreamed.usage.total_input,
         "outputTokens": dreamed.usage.output,

@@ -15,5 +15,5 @@ The plan:
     checks      may it be carried out? likewise    probes      what recall must go on bringing
 Carrying it out:
     apply       the plan becomes the directory     swaps       ... file by file: pure
-    kept        plans that wait for the person     sweeping   what killed dreams left goes
+    kept        plans that wait for the person     sweeping    what killed dreams left goes
 """

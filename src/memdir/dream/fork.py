@@ -18,7 +18,7 @@ from memdir.agent.file_state import FileState
 from memdir.agent.fit.base import base_for
 from memdir.agent.fork import Forked, OnCopy, fork
 from memdir.agent.loop import Agent, Hooks
-from memdir.dream.checks import Limits
+from memdir.dream.checks import Limits, at_most
 from memdir.dream.progress import Progress
 from memdir.dream.rights import for_dream
 from memdir.dream.stage import Stage
@@ -32,8 +32,8 @@ from memdir.prompts import render
 LABEL = "dream"
 MAX_TURNS = 40
 
-MOST_SESSIONS = 30
-"""Conversations that are named. They can all be searched."""
+MOST_NAMED = 30
+"""Conversations that are named, the newest. The others are counted; all of them can be searched."""
 
 FULL = 0.85
 """Share of the room for a request at which the fork goes on with less."""
@@ -123,18 +123,13 @@ def instruct(
         keep=_keep(named_by_probes),
         lines=str(MAX_LINES * 7 // 10),
         path=str(copy / stage.notebook.name),
-        removable=str(_removable(topics, limits)),
+        removable=str(at_most(limits.files, topics)),
         sessions=_sessions(transcripts),
         share=f"{limits.lines:.0%}",
         today=f"{today:%A}, {today:%Y-%m-%d}",
         topics=str(topics),
         turns=str(max_turns),
     )
-
-
-def _removable(topics: int, limits: Limits) -> int:
-    """How many topic files may go: of few, one, and never all."""
-    return min(max(0, topics - 1), max(1, int(topics * limits.files)))
 
 
 def _keep(files: Sequence[str]) -> str:
@@ -149,11 +144,11 @@ def _sessions(transcripts: Sequence[Path]) -> str:
     """The conversations by folder, a line each; those with odd names are left out."""
     shown: dict[Path, list[str]] = {}
     named = [path for path in transcripts if _ID.fullmatch(path.stem)]
-    for path in named[:MOST_SESSIONS]:
+    for path in named[:MOST_NAMED]:
         shown.setdefault(path.parent, []).append(path.stem)
     lines = [f"  - in `{exact(f'{folder}/')}`: {', '.join(stems)}" for folder, stems in shown.items()]
-    if len(named) > MOST_SESSIONS:
-        lines.append(f"  - and {len(named) - MOST_SESSIONS:,} older ones")
+    if len(named) > MOST_NAMED:
+        lines.append(f"  - and {len(named) - MOST_NAMED:,} older ones")
     return "\n".join(lines) or "  - none"
 
 

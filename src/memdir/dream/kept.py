@@ -16,11 +16,10 @@ import json
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_args
@@ -30,13 +29,11 @@ from memdir.dream import checks, plan, stage, tidy
 from memdir.dream.checks import Objection
 from memdir.dream.files import Snapshot
 from memdir.dream.plan import Change, Gone, Plan
-from memdir.dream.stage import new_folder
 from memdir.dream.swaps import changed, rests_on
 from memdir.dream.tidy import Proposal
 from memdir.errors import MemdirError, NotFound, UnsafePath, UsageError
 from memdir.memory.entrypoint import NAME
-
-__all__ = ["Item", "Kept", "Waiting", "new_folder"]
+from memdir.memory.scan import moment
 
 VERSION = 1
 _ID = re.compile(r"[0-9a-f]{10}")
@@ -125,7 +122,7 @@ class Kept:
             fs.write_atomic(place / _PLAN, json.dumps(record).encode("ascii") + b"\n", within=place)
         except BaseException:
             with suppress(OSError):
-                _remove(place)
+                stage.remove(place)
             raise
         for old in self.items() if dry else ():
             if old.dry and old.id != name:
@@ -194,7 +191,7 @@ class Kept:
         if not _ID.fullmatch(name) or not os.path.lexists(place / _PLAN):
             raise NotFound(f"no plan {name[:40]!r} waits")
         fs.remove_durably(place / _PLAN)
-        _remove(place)
+        stage.remove(place)
 
     def forget(self, file: str) -> tuple[str, ...]:
         """Drop the plans that hold a file, which is being erased; says which. Raises OSError."""
@@ -210,7 +207,7 @@ class Kept:
     def sweep(self) -> None:
         """Clear away what a killed `put` or `drop` left. The caller is the only one who keeps a plan now."""
         for half in self.halves():
-            _remove(half)
+            stage.remove(half)
 
     def halves(self) -> tuple[Path, ...]:
         """What there is of plans that are not whole: one that is being kept or dropped just now, or what a
@@ -230,9 +227,9 @@ class Kept:
                     yield one.name
 
     def _item(self, name: str) -> Item | None:
-        place = self.folder / name
+        place, when = self.folder / name, moment(0)
         try:
-            when = datetime.fromtimestamp((place / _PLAN).lstat().st_mtime, UTC)
+            when = moment((place / _PLAN).lstat().st_mtime_ns)
             record = _record(place)
             dry = record.get("dry") is True
             if record.get("version") != VERSION:
@@ -335,19 +332,11 @@ def _text(value: Any) -> str | None:
 
 
 def _moment(text: Any) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
         raise ValueError("no zone")
-    return moment
+    return when
 
 
 def _only(there: Mapping[str, _T], files: Collection[str]) -> dict[str, _T]:
     return {file: one for file, one in there.items() if file in files}
-
-
-def _remove(place: Path) -> None:
-    with suppress(FileNotFoundError):
-        if place.is_symlink() or not place.is_dir():
-            place.unlink()
-        else:
-            shutil.rmtree(place)

@@ -118,7 +118,7 @@ def look(directory: Path, *, now: datetime, boottime: Callable[[], int | None] =
     data = b""
     if found.st_size:
         try:
-            with _opened(directory, os.O_RDONLY) as (_, fd):
+            with _opened(directory) as (_, fd):
                 found, data = _read(fd)
         except FileNotFoundError:
             return _NEVER
@@ -169,7 +169,7 @@ class Lock:
     def is_ours(self) -> bool:
         """Whether it still is as this process took it, at this moment. False if that can't be told."""
         try:
-            with _opened(self.directory, os.O_RDONLY) as (_, fd):
+            with _opened(self.directory) as (_, fd):
                 return self._names_us(_read(fd)[1])
         except (OSError, UnsafePath):
             return False
@@ -369,11 +369,11 @@ def _make_in_place(folder: Folder) -> None:
 
 
 @contextmanager
-def _opened(directory: Path, flags: int) -> Iterator[tuple[Folder, int]]:
+def _opened(directory: Path) -> Iterator[tuple[Folder, int]]:
     with (
         naming(directory / LOCK),
         open_folder(directory, None, create=False) as folder,
-        closing(_open(folder, flags)) as fd,
+        closing(_open(folder, os.O_RDONLY)) as fd,
     ):
         regular(os.fstat(fd), directory / LOCK)
         yield folder, fd

@@ -24,11 +24,11 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from memdir.agent.events import DREAMED, DREAMING, FAILED, Events
 from memdir.agent.loop import Agent
-from memdir.dream import kept, probes, sessions
+from memdir.dream import probes, sessions
 from memdir.dream.apply import Applied, apply
 from memdir.dream.checks import Limits, Objection, check, sources
 from memdir.dream.files import Snapshot
-from memdir.dream.fork import LABEL, consolidate
+from memdir.dream.fork import LABEL, MAX_TURNS, consolidate
 from memdir.dream.gates import counts_since
 from memdir.dream.kept import Kept
 from memdir.dream.lock import STALE, Lock
@@ -36,9 +36,9 @@ from memdir.dream.plan import Plan, derive, reasons
 from memdir.dream.plan.provenance import settled
 from memdir.dream.plan.reasons import Reasons
 from memdir.dream.progress import Progress
-from memdir.dream.stage import Stage, sweep
+from memdir.dream.stage import Stage, new_folder, sweep
 from memdir.dream.tidy import Proposal, Tidied, tidy, with_index
-from memdir.errors import Conflict, MemdirError
+from memdir.errors import Conflict, MemdirError, NotFound
 from memdir.memory import encoding, entrypoint
 from memdir.memory.history import By
 from memdir.memory.pointer import key
@@ -53,7 +53,7 @@ REASON = "memories were consolidated"
 MOST_SESSIONS = 100
 """Sessions that a dream is told of, the newest."""
 
-LONGEST = int(STALE - 300)
+LONGEST = STALE - 300
 """Seconds that the model's work may take: then there is still time to carry it out under the lock."""
 
 Outcome = Literal["applied", "held", "shown", "nothing"]
@@ -77,12 +77,12 @@ class Dreaming:
     now: Callable[[], datetime]
     limits: Limits = field(default_factory=Limits)
     review: bool = False
-    max_turns: int = 40
+    max_turns: int = MAX_TURNS
     events: Events = field(default_factory=Events)
 
     @property
     def kept(self) -> Kept:
-        """The plans that wait for the person."""
+        """The plans that are kept: those that wait for the person, and dry runs."""
         return Kept(self.places.dreams)
 
 
@@ -151,7 +151,7 @@ async def dream(
     stage: Stage | None = None
     try:
         await anyio.to_thread.run_sync(_clear_up, dreaming, lock)
-        folder = kept.new_folder(dreaming.places.dreams)
+        folder = new_folder(dreaming.places.dreams)
         stage = await anyio.to_thread.run_sync(Stage.make, folder, dreaming.memory)
         dreamed = await _on_the_copy(dreaming, agent, stage, lock, on_progress=on_progress)
         await checkpoint_if_cancelled()
@@ -178,7 +178,8 @@ def _clear_up(dreaming: Dreaming, lock: Lock) -> None:
         dreaming.kept.sweep()
         for item in dreaming.kept.items():
             if item.dry:
-                dreaming.kept.drop(item.id)
+                with suppress(NotFound):  # the person has dropped it just now
+                    dreaming.kept.drop(item)
 
 
 async def _on_the_copy(
@@ -193,8 +194,9 @@ async def _on_the_copy(
     told = await anyio.to_thread.run_sync(_sessions, dreaming, agent, lock)
     how = "rules" if agent.model.is_local else "model"
     dreaming.events.emit(DREAMING, how=how, sessions=len(told), memories=len(stage.before.topics))
-    work = await _by_rules(dreaming, stage) if agent.model.is_local else None
-    if work is None:
+    if agent.model.is_local:
+        work = await _by_rules(dreaming, stage)
+    else:
         work = await _by_model(dreaming, agent, stage, told, on_progress=on_progress)
     return await anyio.to_thread.run_sync(_judged, dreaming, stage, work, told)
 
@@ -203,7 +205,7 @@ def _settled(
     dreaming: Dreaming, dreamed: Dreamed, stage: Stage, lock: Lock, *, session: str, dry: bool
 ) -> Dreamed:
     """What becomes of the plan; and the lock is given back. Raises as `dream`: nothing has changed then."""
-    if dreamed.plan.is_empty and not dreamed.plan.index_changed:
+    if dreamed.plan.is_empty:
         pass
     elif dry or dreaming.review or dreamed.objections:
         with lock.held():
@@ -287,8 +289,8 @@ def _left(stage: Stage) -> Snapshot:
     """
     after = stage.after()
     linked = entrypoint.linked(encoding.readable(stage.before.index))
-    kept = entrypoint.linked(encoding.readable(after.index))
-    if any(key(file) in linked - kept for file in after.topics):
+    still = entrypoint.linked(encoding.readable(after.index))
+    if any(key(file) in linked - still for file in after.topics):
         return after
     return with_index(after, besides=_besides(stage))
 
@@ -307,7 +309,7 @@ def _judged(dreaming: Dreaming, stage: Stage, work: _Work, told: Sequence[Path])
     plan = derive(before, work.after, work.reasons)
     after = settled(before, work.after, plan)
     objections: tuple[Objection, ...] = ()
-    if not plan.is_empty or plan.index_changed:
+    if not plan.is_empty:
         stage.put(after)
         objections = check(
             before,

@@ -23,13 +23,10 @@ from typing import Any
 from memdir.agent.sessions import NAME, changed
 from memdir.errors import UnsafePath
 from memdir.fs import read_file
-from memdir.paths import Places, canonical_root, slug
+from memdir.paths import MAX_SLUG, Places, canonical_root, slug
 from memdir.paths.git import is_repository, pointer
 
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
-
-_SLUG = 200
-"""Characters of a folder's name that are its path; see `paths.slug`."""
 
 _ASKED = 20
 """Transcripts of a folder that are asked whose they are."""
@@ -127,7 +124,7 @@ def _worktrees(repository: Path, root: Path) -> Iterator[Path]:
 
 def _named_for(checkouts: Iterable[Path], names: Iterable[str]) -> set[str]:
     """The names that a checkout, or a folder in it, may have."""
-    plain = [slug(checkout, layout="claude")[:_SLUG] for checkout in checkouts]
+    plain = [slug(checkout, layout="claude")[:MAX_SLUG] for checkout in checkouts]
     starts = tuple(f"{name}-" for name in plain)
     return {name for name in names if name in plain or name.startswith(starts)}
 
@@ -163,8 +160,8 @@ def _fits(name: str, cwd: Path, layout: str) -> bool:
     program that made it knows the end.
     """
     wanted = slug(cwd, layout=layout)
-    if layout == "claude" and len(wanted) > _SLUG:
-        return name.startswith(f"{wanted[:_SLUG]}-")
+    if layout == "claude" and len(wanted) > MAX_SLUG:
+        return name.startswith(f"{wanted[:MAX_SLUG]}-")
     return name == wanted
 
 

@@ -21,18 +21,16 @@ from pathlib import Path
 
 from memdir import fs
 from memdir.dream.files import Snapshot
+from memdir.dream.plan.reasons import MAX_BYTES
+from memdir.dream.plan.reasons import NAME as NOTEBOOK
 from memdir.errors import Conflict, MemdirError, UnsafePath
+from memdir.fs.folder import PRIVATE_FILE
 from memdir.memory.entrypoint import NAME
 from memdir.memory.history.stamps import LIMIT
 from memdir.memory.store import MemoryDir
 from memdir.names import is_topic, what_is
 
-NOTEBOOK = "dream.json"
-MOST_REASONS = 4 * 1024 * 1024
-"""Bytes of the notebook that are read; a larger one is none."""
-
 _FOLDER = re.compile(r"stage-[0-9a-f]{16}")
-_PRIVATE_FILE = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -44,7 +42,7 @@ def new_folder(dreams: Path) -> Path:
 def sweep(dreams: Path) -> None:
     """Clear away what killed dreams left. The caller holds the dream's lock: no other one is under way."""
     for folder in folders(dreams):
-        _remove(folder)
+        remove(folder)
 
 
 def folders(dreams: Path) -> tuple[Path, ...]:
@@ -147,7 +145,7 @@ class Stage:
             for file, data in before.files.items():
                 stage._put(file, data, before.mtimes[file])
         except BaseException:
-            _remove(folder)
+            remove(folder)
             raise
         return stage
 
@@ -161,10 +159,11 @@ class Stage:
         return below(self.memory.directory)
 
     def reasons(self) -> bytes | None:
-        """What the notebook holds; None: nothing that can be read, or far too much."""
+        """What the notebook holds; None: nothing that can be read. Of one that is too large, so much that
+        `reasons.read` sees it.
+        """
         with suppress(OSError, MemdirError):
-            data = fs.read_file(self.notebook, limit=MOST_REASONS + 1, within=self._root)
-            return data if len(data) <= MOST_REASONS else None
+            return fs.read_file(self.notebook, limit=MAX_BYTES + 1, within=self._root)
         return None
 
     def put(self, after: Snapshot) -> None:
@@ -181,7 +180,7 @@ class Stage:
 
     def remove(self) -> None:
         """The copy, with all that belongs to it, is gone."""
-        _remove(self.folder)
+        remove(self.folder)
 
     @property
     def _root(self) -> Path:
@@ -191,7 +190,7 @@ class Stage:
         place = self._root / file
         if not place.parent.is_dir():
             fs.make_private(place.parent)
-        fd = os.open(place, _NEW, _PRIVATE_FILE)
+        fd = os.open(place, _NEW, PRIVATE_FILE)
         with os.fdopen(fd, "wb") as opened:
             opened.write(data)
         if mtime_ns is not None:
@@ -207,7 +206,7 @@ def _beside(file: str, root: Path) -> tuple[bytes, int] | None:
     return None
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
     """A folder with all that is in it is gone, or a link or file in its place."""
     with suppress(FileNotFoundError):
         if place.is_symlink() or not place.is_dir():

@@ -81,7 +81,7 @@ def swaps_of(before: Snapshot, after: Snapshot, plan: Plan, found: Found, *, now
     """What a plan comes to, as things stand. `now` dates what is merged.
 
     Raises:
-        UsageError: the index would have to be changed, and is no text that can be written back.
+        UsageError: the index is no text that can be written back.
     """
     deciding = _Deciding(before=before, after=after, plan=plan, found=found, now=now)
     deciding.decide()

@@ -10,17 +10,13 @@ from typing import Literal
 from memdir.dream.files import Snapshot
 from memdir.dream.stale import stale
 from memdir.errors import UsageError
-from memdir.memory import encoding, leaks
+from memdir.memory import encoding, leaks, shown
 from memdir.memory.duplicates import duplicates
 from memdir.memory.entrypoint import NAME
-from memdir.memory.fence import fenced
 from memdir.memory.index_mending import faults, mended
 from memdir.memory.scan import moment
 
 Kind = Literal["duplicate", "near duplicate", "stale date", "oversize", "index"]
-
-SHOWN_LINES, SHOWN_BYTES = 200, 4_096
-"""What recall shows of one memory (R6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +120,12 @@ def _stale_dates(before: Snapshot, now: datetime) -> Iterator[Proposal]:
 def _oversize(before: Snapshot) -> Iterator[Proposal]:
     """Memories that recall can't show whole (R6)."""
     for file in before.topics:
-        text = fenced(encoding.readable(before.files[file]).replace("\r\n", "\n")).strip("\n")
-        lines, size = len(text.splitlines()), len(text.encode())
-        if lines > SHOWN_LINES or size > SHOWN_BYTES:
+        if not shown.is_whole(before.files[file]):
+            lines, size = shown.size(before.files[file])
+            most = f"{shown.BODY_LINES} lines and {shown.BODY_BYTES:,} bytes at most"
             yield Proposal(
                 kind="oversize",
                 files=(leaks.called(file),),
-                reason=f"{lines:,} lines and {size:,} bytes, of which recall shows {SHOWN_LINES} lines and "
-                f"{SHOWN_BYTES:,} bytes at most",
+                reason=f"{lines:,} lines and {size:,} bytes, of which recall shows {most}",
                 cure="split it into memories of one subject each",
             )

@@ -27,6 +27,9 @@ from memdir.dream.run import Dreamed, Dreaming, dream
 from memdir.errors import Conflict, MemdirError, OverBudget
 from memdir.model.client import ModelClient
 
+MOST_DOUBLINGS = 7
+"""How often the wait between two tries doubles while dreams fail: up to about a day."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
@@ -34,8 +37,8 @@ class Policy:
 
     dream: bool = True
     daily_log: bool = False
-    min_hours: float = 24.0
-    min_sessions: int = 5
+    min_hours: float = gates.HOURS
+    min_sessions: int = gates.SESSIONS
     remote: bool = False
     model: ModelClient | None = None
 
@@ -72,12 +75,11 @@ def _last(directory: Path, now: datetime) -> int | None:
     return lock.look(directory, now=now).last_ns if known is None else known
 
 
-MOST_DOUBLINGS = 7
-"""How often the wait between two tries doubles while dreams fail: up to about a day."""
-
-
 class Dreamer:
-    """Follows one session. `on_dreamed` hears of each dream that came to its end."""
+    """Follows one session. `on_dreamed` hears of each dream of the background that came to its end.
+
+    `progress`: how far the one under way is, if the model has begun.
+    """
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class Dreamer:
 
     @property
     def is_running(self) -> bool:
-        """Whether a dream of this session is under way."""
+        """Whether a dream of this session is under way in the background."""
         return self._running is not None
 
     def gates(self, session: str) -> tuple[Gate, ...]:

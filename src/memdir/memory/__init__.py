@@ -14,6 +14,7 @@ traits.py       what a memory says of itself: manual, warning, out of date
 index/          all words of a directory, ready to be searched
 fence.py        text of others -> text that stays data inside ours
 manifest.py     headers -> the lines a model reads; ages
+shown.py        how much of a memory is shown when it is recalled
 trash.py        deleted topics, until they are restored
 leaks.py        what is about to be written -> a refusal, if there is a secret in it
 mending.py      what killed writers left is put right

@@ -2,6 +2,7 @@
 
     listed(file, ...)         a topic file, as the index should know it
     wanting(text, topics)     which topics should get an entry
+    owed(text, topics)        those that get one at a start, whether or not there is room
     mended(text, topics)      the index put right; twice is the same as once
     faults(text, topics)      what is wrong with it; after `mended`: what only a person can decide
 
@@ -32,7 +33,7 @@ from memdir.memory.pointer import LENGTH, TITLE_LENGTH, Pointer, entry, key, lin
 from memdir.memory.words import words
 from memdir.secrets import scan as find_secrets
 
-__all__ = ["Fault", "Kind", "Listed", "Mended", "beginning", "faults", "listed", "mended", "wanting"]
+__all__ = ["Fault", "Kind", "Listed", "Mended", "beginning", "faults", "listed", "mended", "owed", "wanting"]
 
 Kind = Literal["orphan", "dead", "twice", "long", "limit"]
 """What may be wrong with an index: a topic without an entry; an entry that leads to nothing; a second entry
@@ -93,6 +94,12 @@ def beginning(read: topic.Topic) -> str:
 def wanting(text: str, topics: Sequence[Listed]) -> tuple[Listed, ...]:
     """The topics without an entry or link that should get one, oldest first; all, where there is room."""
     return Index(text, topics).wanting
+
+
+def owed(text: str, topics: Sequence[Listed]) -> tuple[Listed, ...]:
+    """`wanting`, and the newest for which there is no room: what is new must not be what nobody sees (F7)."""
+    index = Index(text, topics)
+    return (*index.crowded_out, *index.wanting)
 
 
 def mended(text: str, topics: Sequence[Listed], *, besides: Collection[str] = ()) -> Mended:

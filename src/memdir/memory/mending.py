@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memdir import fs
 from memdir.errors import MemdirError, UsageError
 from memdir.memory import entrypoint, leaks
-from memdir.memory.index_mending import Listed, beginning, wanting
+from memdir.memory.index_mending import Listed, beginning, owed
 from memdir.memory.pointer import key
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def _rewritten(memory: MemoryDir, entry: Trashed) -> bool:
 
 
 def _point_at_all(memory: MemoryDir) -> list[str]:
-    """A pointer for each topic that has none, as far as the index has room, all in one change of it (F7)."""
+    """A pointer for each topic that has none, as far as the index has room; for the newest in any case, and
+    where they are seen. All in one change of it (F7).
+    """
     index = memory.index_file.exact()
     linked = entrypoint.linked(index)
     topics = tuple(_topics(memory, linked=linked))
@@ -75,7 +77,7 @@ def _point_at_all(memory: MemoryDir) -> list[str]:
         for one in reversed(topics)
         if key(one.file) not in linked and one.is_secret
     ]
-    if missing := wanting(index, topics):
+    if missing := owed(index, topics):
         new = [one.pointer for one in missing]
         memory.index_file.change(partial(entrypoint.add_all, new=new))
     return did + [f"added a pointer to {one.file}" for one in missing]

@@ -17,6 +17,7 @@ from memdir.paths.environment import WORDS, home_directory, is_remote, said
 from memdir.paths.git import canonical_root, forget_roots
 from memdir.paths.obeyed import OBEYED
 from memdir.paths.places import (
+    MAX_SLUG,
     Places,
     cache_directory,
     remote_base,
@@ -29,6 +30,7 @@ from memdir.paths.places import (
 from memdir.paths.tracked import doubt
 
 __all__ = [
+    "MAX_SLUG",
     "OBEYED",
     "WORDS",
     "Kind",

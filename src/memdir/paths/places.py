@@ -22,7 +22,9 @@ from memdir.paths.check import check_base_directory, check_memory_directory
 from memdir.paths.environment import home_directory, is_remote
 from memdir.paths.git import canonical_root
 
-_MAX_SLUG = 200
+MAX_SLUG = 200
+"""Characters of a folder's name that are its path; see `slug`."""
+
 _LOOKS_HASHED = re.compile(r"-[0-9a-f]{8}\Z")
 _TRANSCRIPTS_READ = 20
 _TRANSCRIPT_HEAD = 64 * 1024  # bytes
@@ -121,8 +123,8 @@ def slug(root: Path, *, layout: str) -> str:
     path = re.sub(r"\A[a-z](?=:)", lambda drive: drive[0].upper(), path)
     plain = re.sub(r"[^A-Za-z0-9]", "-", path)
     lossy = re.search(r"[^A-Za-z0-9/]", path) or _LOOKS_HASHED.search(plain)
-    if len(plain) > _MAX_SLUG or (layout == "memdir" and lossy):
-        return f"{plain[:_MAX_SLUG]}-{_hash(path)}"
+    if len(plain) > MAX_SLUG or (layout == "memdir" and lossy):
+        return f"{plain[:MAX_SLUG]}-{_hash(path)}"
     return plain
 
 
@@ -255,9 +257,9 @@ def _project(base: Path, folder: Path, layout: str) -> str:
     were in `folder`.
     """
     name = slug(folder, layout=layout)
-    if layout != "claude" or len(name) <= _MAX_SLUG:
+    if layout != "claude" or len(name) <= MAX_SLUG:
         return name
-    there = sorted(place.name for place in (base / "projects").glob(f"{name[:_MAX_SLUG]}-*/"))
+    there = sorted(place.name for place in (base / "projects").glob(f"{name[:MAX_SLUG]}-*/"))
     ours = (each for each in there if str(folder) in _working_folders(base / "projects" / each))
     return next(ours, there[0] if len(there) == 1 else name)
 

@@ -13,9 +13,9 @@ from memdir.agent.file_state import FileState
 from memdir.memory import encoding
 from memdir.memory.fence import fenced
 from memdir.memory.scan import moment
+from memdir.memory.shown import BODY_BYTES, BODY_LINES
 from memdir.model.messages import Message
 
-BODY_LINES, BODY_BYTES = 200, 4_096
 TURN_BYTES = 5 * BODY_BYTES
 SESSION_BYTES = 15 * BODY_BYTES
 

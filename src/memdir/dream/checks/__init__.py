@@ -10,6 +10,6 @@ quoted      how a memory may be quoted to the person
 sources     whose words there are: the memories as they were, and the conversations since
 """
 
-from memdir.dream.checks.checking import Code, Limits, Objection, check, says_something
+from memdir.dream.checks.checking import Code, Limits, Objection, at_most, check, says_something
 
-__all__ = ["Code", "Limits", "Objection", "check", "says_something"]
+__all__ = ["Code", "Limits", "Objection", "at_most", "check", "says_something"]

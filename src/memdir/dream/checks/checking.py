@@ -5,7 +5,9 @@
     dates        a date that no source has                       secret       in a memory, a name, a reason
     instructs    something new that is nobody's                  provenance   it hides where it is from
     reasons      reasons that give none, or can't be read        size         too long to be recalled whole
-    probe        recall would not bring what it should any more
+    probe        recall would not bring what it should        history      it could not be undone
+
+The last two are not found here: `run` adds them, which asks recall and the history.
 
 A plan with an objection waits for the person. So a false one costs them a look, and a missing one a memory.
 """
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from itertools import pairwise
-from typing import Literal, cast
+from typing import Literal
 
 from memdir.dream.checks import headers as check_headers
 from memdir.dream.checks import index as check_index
@@ -122,11 +124,11 @@ def _budget(plan: Plan, limits: Limits) -> Iterator[Objection]:
     unless the limit is 0; all of them never.
     """
     removed, given_up = len(plan.removed), plan.given_up
-    most = _most(limits.files, plan.topics)
+    most = at_most(limits.files, plan.topics)
     if removed > most:
         share = f"{removed} of {plan.topics} memories would go"
         yield Objection(code="budget", file=None, reason=f"{share}; a dream may take out {most}")
-    lines = _most(limits.lines, plan.facts)
+    lines = at_most(limits.lines, plan.facts)
     if most >= 1 > limits.files * plan.topics and limits.lines and removed:
         file = plan.removed[0]
         own = sum(one.file == file and one.fate in ("dropped", "lost") for one in plan.lines)
@@ -136,8 +138,8 @@ def _budget(plan: Plan, limits: Limits) -> Iterator[Objection]:
         yield Objection(code="budget", file=None, reason=f"{share}; a dream may take out {lines}")
 
 
-def _most(share: float, there: int) -> int:
-    """How many of so many may go."""
+def at_most(share: float, there: int) -> int:
+    """How many of so many may go: one at least, unless the share is 0, and never all."""
     if not share or there < 2:
         return 0
     return min(max(int(share * there + 1e-9), 1), there - 1)
@@ -298,7 +300,7 @@ def _headers(
             continue
         new = file not in before.files and file not in renamed
         for fault in check_headers.faults(file, before, after, origins, new=new):
-            yield Objection(code=cast("Code", fault.code), file=file, reason=fault.reason)
+            yield Objection(code=fault.code, file=file, reason=fault.reason)
 
 
 def _index(before: Snapshot, after: Snapshot) -> Iterator[Objection]:

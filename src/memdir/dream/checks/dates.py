@@ -16,6 +16,7 @@ from types import MappingProxyType
 from memdir.cues.dates import absolute
 from memdir.dream.checks.mentions import Day, Mention, around, days, is_relative, meant, mentions, near
 from memdir.dream.checks.quoted import quoted
+from memdir.dream.checks.sources import Told
 from memdir.dream.files import Snapshot
 from memdir.dream.plan.sentences import line_words
 from memdir.memory import encoding, frontmatter
@@ -91,7 +92,7 @@ class Sources:
     def heard(self) -> tuple[frozenset[Day], Mapping[date, str]]:
         """The dates that were spoken of since, and what was said on which day."""
         evidence = self.evidence()
-        said_on: Mapping[date, str] = getattr(evidence, "said_on", {})
+        said_on: Mapping[date, str] = evidence.said_on if isinstance(evidence, Told) else {}
         found = {day for text in (*evidence.person, *evidence.agreed, *evidence.agent) for day in days(text)}
         found |= {day for text in evidence.untrusted for day in days(text)}
         for on, text in said_on.items():

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from memdir.dream.files import Snapshot
 from memdir.dream.plan.provenance import MOST, origins_of
-from memdir.memory import encoding, frontmatter
-from memdir.memory.fence import fenced
+from memdir.memory import encoding, frontmatter, shown
 from memdir.memory.frontmatter import Header
 from memdir.memory.topic import Topic, parse
 
-SHOWN_LINES, SHOWN_BYTES = 200, 4_096
-"""So much of a memory is shown when it is recalled (R6)."""
 FROM_THE_PERSON = frozenset({"user", "feedback"})
 NOT_FROM_THEM = frozenset({"project", "reference"})
 
@@ -23,7 +21,7 @@ NOT_FROM_THEM = frozenset({"project", "reference"})
 class Fault:
     """What is wrong with a file."""
 
-    code: str
+    code: Literal["lost", "frontmatter", "provenance", "size"]
     reason: str
 
 
@@ -44,15 +42,11 @@ def faults(
     yield from _provenance(file, data, topic, old, before, after)
     if any(_bears(name, was) for name, was in old.items()) and not _bears(file, data):
         yield Fault("lost", "nothing but its name and headings would be left of it")
-    if shown_whole(old.get(file, b"")) and all(map(shown_whole, old.values())) and not shown_whole(data):
-        size = f"{len(data):,} bytes"
-        yield Fault("size", f"it would grow to {size}, and recall shows {SHOWN_BYTES:,} bytes of a memory")
-
-
-def shown_whole(data: bytes) -> bool:
-    """Whether recall shows all of a memory (R6)."""
-    text = fenced(encoding.readable(data).replace("\r\n", "\n")).strip("\n")
-    return len(text.encode()) <= SHOWN_BYTES and len(text.splitlines()) <= SHOWN_LINES
+    if all(map(shown.is_whole, old.values())) and not shown.is_whole(data):
+        lines, size = shown.size(data)
+        most = f"{shown.BODY_LINES} lines and {shown.BODY_BYTES:,} bytes"
+        now = f"{lines:,} lines and {size:,} bytes"
+        yield Fault("size", f"it would grow to {now}, and recall shows {most} at most")
 
 
 def _bears(file: str, data: bytes) -> bool:

@@ -9,6 +9,6 @@ reworded    do other words say the same?
 provenance  where memories come from, and how old they are, stays
 """
 
-from memdir.dream.plan.deriving import Action, Change, Fate, Gone, Plan, derive, is_reason, unstamped
+from memdir.dream.plan.deriving import Action, Change, Fate, Gone, Plan, derive
 
-__all__ = ["Action", "Change", "Fate", "Gone", "Plan", "derive", "is_reason", "unstamped"]
+__all__ = ["Action", "Change", "Fate", "Gone", "Plan", "derive"]

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from memdir.dream.plan.blocks import Block, Place, says_something
 from memdir.dream.plan.sentences import ADDRESS, CODE_SPAN, ITEM, QUOTE, form, sealed
 from memdir.memory.frontmatter import LINE
+from memdir.memory.shown import BODY_BYTES, BODY_LINES
 from memdir.trust.judging import negations
 
-REACH_LINES, REACH_CHARACTERS = 8 * 200, 8 * 4_096
+REACH_LINES, REACH_CHARACTERS = 8 * BODY_LINES, 8 * BODY_BYTES
 """What stands deeper in a file is buried: eight times what recall shows of one (R5)."""
 
 
@@ -71,7 +72,7 @@ class Body:
 
     def _read(self, text: str) -> None:
         lines = LINE.findall(text)
-        self.rest_has = _closers(text) if "<" in text else {}
+        self.last_comment_end = _last_comment_end(text)
         offset = 0
         for number, raw in enumerate(lines):
             offset += len(raw)
@@ -105,10 +106,9 @@ class Body:
             if not opening:
                 return shown + line[at:]
             closer = _closer(opening)
-            closes = self.rest_has.get(closer, -1)
             same_line = re.compile(closer, re.IGNORECASE).search(line, opening.end())
             starts = not line[: opening.start()].strip()
-            if not same_line and closes <= number and opening[0] == "<!--" and not starts:
+            if not same_line and opening[0] == "<!--" and self.last_comment_end <= number and not starts:
                 return shown + line[at:]
             shown += line[at : opening.start()]
             at, self.until = opening.end(), re.compile(closer, re.IGNORECASE)
@@ -164,12 +164,11 @@ class Body:
     def _row(self, content: str, depth: int, indent: int) -> None:
         first = self.open if self.open and self.open.kind == "row" else None
         head = first.leads[-1] if first and first.leads and first.leads[-1].kind == "row" else first
-        keep = head or None
         self._close()
         cells = " | ".join(cell.strip() for cell in content.strip("|").split("|"))
         self._start("row", depth, indent, cells)
-        if keep is not None and self.open is not None:
-            self.open.leads = [*self.open.leads, keep]
+        if head is not None and self.open is not None:
+            self.open.leads = [*self.open.leads, head]
 
     def _start(self, kind: str, depth: int, indent: int, content: str) -> None:
         self._has_content()
@@ -321,10 +320,10 @@ def _closer(opening: re.Match[str]) -> str:
     return rf"</\s*{opening['one'] or opening['other']}\s*>".lower()
 
 
-def _closers(text: str) -> dict[str, int]:
-    """The last line that ends a comment."""
+def _last_comment_end(text: str) -> int:
+    """The number of the last line that ends a comment, from 0; -1: none does."""
     at = text.rfind("-->")
-    return {"-->": len(LINE.findall(text[:at])) - 1 if at > 0 else -1}
+    return len(LINE.findall(text[:at])) - 1 if at > 0 else -1
 
 
 _FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")

@@ -78,12 +78,6 @@ class Plan:
         """The topic files that it changes, by name: also those it makes, and those it takes away."""
         return tuple(sorted({change.file for change in self.changes}))
 
-    @cached_property
-    def improved(self) -> int:
-        """How many memories it changes (D6): one that gets another name is one."""
-        renamed = {change.file for change in self.changes if change.action == "renamed"}
-        return len(set(self.files) - renamed)
-
     @property
     def given_up(self) -> int:
         """How many lines are dropped or lost; also those of which a figure or a name is gone, whatever the
@@ -106,7 +100,7 @@ def derive(before: Snapshot, after: Snapshot, reasons: Reasons) -> Plan:
     return _Deriving(before, after, reasons).plan()
 
 
-def unstamped(data: bytes) -> bytes:
+def _unstamped(data: bytes) -> bytes:
     """A memory without when it was written and where it came from, which no plan is about."""
     with suppress(UsageError):
         return topic.edit(data, dict.fromkeys(_STAMPS))
@@ -240,7 +234,7 @@ class _Deriving:
                 continue  # it says that something stands there, and that is not so
             if line.now and _is_reworded(fact, line.was, line.now, line.why or ""):
                 used.append((line, to))
-            elif is_reason(line.why):
+            elif _is_reason(line.why):
                 used.append((line, None))
             else:
                 continue
@@ -277,7 +271,7 @@ class _Deriving:
         what said what the file was is not needed any more.
         """
         said = self.reasons.files.get(fact.file)
-        if said is None or fact.file not in self.gone_files or not is_reason(said.why):
+        if said is None or fact.file not in self.gone_files or not _is_reason(said.why):
             return None
         if said.into is not None and (_is_body(fact) or not has_moved or said.into not in self.after.topics):
             return None
@@ -308,7 +302,7 @@ class _Deriving:
             rows = {line_words(row) for row in fact.block.lines}
             for line in self.lines_of.get(fact.file, ()):
                 pair = (line_words(line.was), line_words(line.now or ""))
-                if pair[0] not in rows or not says_something(pair[1]) or not is_reason(line.why):
+                if pair[0] not in rows or not says_something(pair[1]) or not _is_reason(line.why):
                     continue
                 moved = self._stands_elsewhere(replace(fact, links=(pair,)), own=True)
                 if moved is not None and says_the_same(line.was, line.now or "", line.why or ""):
@@ -349,7 +343,7 @@ class _Deriving:
                 continue
             if file not in self.before.files:
                 found.append(Change(file=file, action="created"))
-            elif unstamped(self.before.files[file]) != unstamped(self.after.files[file]):
+            elif _unstamped(self.before.files[file]) != _unstamped(self.after.files[file]):
                 found.append(Change(file=file, action="rewritten"))
         return sorted(found, key=lambda change: change.file)
 
@@ -375,7 +369,7 @@ class _Deriving:
         return Change(file=file, action="merged", into=into, why=why)
 
     def _is_copy(self, old: str, new: str) -> bool:
-        return unstamped(self.before.files[old]) == unstamped(self.after.files[new])
+        return _unstamped(self.before.files[old]) == _unstamped(self.after.files[new])
 
     def _needs(
         self, fates: Sequence[tuple[Fact, Gone]], changes: Sequence[Change]
@@ -412,7 +406,7 @@ class _Deriving:
         return tuple(sorted(removed))
 
 
-def is_reason(why: str | None) -> bool:
+def _is_reason(why: str | None) -> bool:
     """Whether a why says anything."""
     return why is not None and says_something(why) and len(why.strip()) > 1
 

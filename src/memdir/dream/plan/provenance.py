@@ -54,10 +54,8 @@ def settled(before: Snapshot, after: Snapshot, plan: Plan) -> Snapshot:
             if before.files.get(file) == data and file in before.mtimes:
                 mtimes[file] = before.mtimes[file]
         elif is_topic(file):
-            data = _with_type(data, before.files.get(file), [before.files[one] for one in sources.of(file)])
-            data = _with_origins(
-                data, before.files.get(file), [before.files[one] for one in sources.of(file)]
-            )
+            was, made_of = before.files.get(file), [before.files[one] for one in sources.of(file)]
+            data = _with_origins(_with_type(data, was, made_of), was, made_of)
             if (newest := sources.newest(file)) is not None:
                 mtimes[file] = newest
         else:

@@ -83,16 +83,12 @@ class _Reading:
             self.problems.append(f"{NAME} has a version other than {VERSION}; it was read as if it had that")
         files: dict[str, FileReason] = {}
         for number, entry in self._entries(value, "files"):
-            if file := self._file(entry):
-                file_reason = (
-                    file  # one that is gone, and said to be in itself, went nowhere: nothing is covered
-                )
-                # Said twice of one file: where it differs, the one that claims less counts.
-                if file.file in files and files[file.file] != file_reason:
-                    self._problem(f"`files` entry {number} is about a file that another one is about, too")
-                    file_reason = min(files[file.file], file_reason, key=_claim)
-                files[file.file] = file_reason
-        lines = [line for _, entry in self._entries(value, "lines") if (line := self._line(entry))]
+            reason = _file(entry)
+            known = files.setdefault(reason.file, reason)
+            if known != reason:
+                self._problem(f"`files` entry {number} is about a file that another one is about, too")
+                files[reason.file] = min(known, reason, key=_claim)
+        lines = [_line(entry) for _, entry in self._entries(value, "lines")]
         return Reasons(
             files=MappingProxyType(files),
             lines=tuple(dict.fromkeys(lines)),
@@ -126,29 +122,26 @@ class _Reading:
                 continue
             yield number, {name: text for name, text in texts.items() if isinstance(text, str)}
 
-    def _file(self, entry: Mapping[str, str]) -> FileReason | None:
-        into = entry.get("into", "")
-        return FileReason(
-            file=_path(entry["file"]), into=_path(into) if into.strip() else None, why=_text(entry, "why")
-        )
-
-    def _line(self, entry: Mapping[str, str]) -> LineReason | None:
-        return LineReason(
-            file=_path(entry["file"]),
-            was=entry["was"],
-            now=_text(entry, "now"),
-            why=_text(entry, "why"),
-        )
-
     def _problem(self, sentence: str) -> None:
         self.problems.append(f"{NAME}: {sentence}")
+
+
+def _file(entry: Mapping[str, str]) -> FileReason:
+    into = _text(entry, "into")
+    return FileReason(file=_path(entry["file"]), into=_path(into) if into else None, why=_text(entry, "why"))
+
+
+def _line(entry: Mapping[str, str]) -> LineReason:
+    return LineReason(
+        file=_path(entry["file"]), was=entry["was"], now=_text(entry, "now"), why=_text(entry, "why")
+    )
 
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {"files": ("file",), "lines": ("file", "was")}
 
 
 def _claim(reason: FileReason) -> tuple[bool, bool, str, str]:
-    """How much a reason covers, the least first."""
+    """How much a reason covers, the least first: where two differ, the one that claims less counts."""
     return reason.into is None, reason.why is not None, reason.into or "", reason.why or ""
 
 
