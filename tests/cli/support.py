@@ -24,10 +24,12 @@ SECONDS = 20.0
 """How long anything here is waited for at most."""
 
 AT_A_TERMINAL = (
-    "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "import fcntl, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from memdir.cli import main; main(sys.argv[1:])"
 )
-"""`memdir` with its standard input as the terminal whose Ctrl-C it gets."""
+"""`memdir` with its standard input as the terminal whose Ctrl-C it gets, also where the tests were started by
+a shell that has its background jobs ignore that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
